@@ -1,0 +1,177 @@
+package session
+
+import "time"
+
+const (
+	// maxFlying bounds what a peer that never acks makes us remember, and keeps 16 bits of a number unambiguous.
+	maxFlying = 8192
+
+	// A packet lost by timer is remembered for a while: its late ack still tells the round trip, which is how a session
+	// whose path is slower than its first guess finds out.
+	lateFor  = 10 * time.Second
+	maxTrace = 512
+
+	keepFlights = 32
+)
+
+type flightState uint8
+
+const (
+	flying flightState = iota
+	settled
+	late // reported lost by the probe timer
+)
+
+// flight is a packet on its way.
+type flight struct {
+	pn     uint64
+	at     time.Duration
+	lo     uint64 // its reliable pieces are among the n from lo on in the outbox
+	n      uint16
+	size   uint16
+	state  flightState
+	urgent bool // carries a small reliable frame in one of its first three tries: no back-off
+}
+
+// settle takes an ack block of the other end, whose third highest packet decides what is lost.
+func (c *Conn) settle(now time.Duration, a *ackBlock, h Handler) {
+	third, largest := a.third(), a.largest()
+	if c.quiet.pn == largest {
+		c.rtt.sample(now-c.quiet.at, a.delay)
+		c.quiet.pn = 0
+	}
+	for i, end := c.flights.first(), c.flights.end(); i < end; i++ {
+		f := c.flights.at(i)
+		if f.pn > largest {
+			break
+		}
+		if f.state == settled {
+			continue
+		}
+		if !a.has(f.pn) {
+			if f.state == flying && f.pn < third {
+				c.lose(now, f, settled, h)
+			}
+			continue
+		}
+		if f.pn == largest {
+			c.rtt.sample(now-f.at, a.delay)
+		}
+		c.backoff = 0
+		if f.state == late {
+			f.state = settled
+			c.stats.Spurious++
+			continue
+		}
+		c.land(f)
+		c.path.acked(now, f)
+		c.outbox.acked(f)
+		c.stats.Acked++
+		h.Acked(f.pn)
+	}
+	c.trim(now, third)
+}
+
+// land takes f out of the count of packets in flight.
+func (c *Conn) land(f *flight) {
+	f.state = settled
+	c.flying--
+	if f.urgent {
+		c.quick--
+	}
+}
+
+func (c *Conn) lose(now time.Duration, f *flight, as flightState, h Handler) {
+	c.land(f)
+	f.state = as
+	c.path.dropped(now, f)
+	c.outbox.lost(f, as == late)
+	c.acks.repeat = true // it may have carried acks
+	c.stats.Lost++
+	h.Lost(f.pn)
+}
+
+// trim drops what is decided from the front.
+func (c *Conn) trim(now time.Duration, third uint64) {
+	n := 0
+	for i, end := c.flights.first(), c.flights.end(); i < end; i++ {
+		f := c.flights.at(i)
+		if f.state == flying {
+			break
+		}
+		if f.state == late && f.pn >= third && now-f.at < lateFor && c.flights.len()-n <= maxTrace {
+			break
+		}
+		n++
+	}
+	c.flights.pop(n, keepFlights)
+}
+
+// patience is how long f may stay unacked.
+func (c *Conn) patience(f *flight) time.Duration {
+	if f.urgent {
+		return c.rtt.pto()
+	}
+	return c.rtt.pto() << c.backoff
+}
+
+// Expire reports packets whose probe timer ran out as lost. The timer is 2·srtt + 4·rttvar + 25 ms; it doubles,
+// twice at most, while nothing is acked, but not for the first three tries of a small reliable frame.
+func (c *Conn) Expire(now time.Duration, h Handler) {
+	if c.flying == 0 {
+		return
+	}
+	c.enter()
+	defer c.leave()
+	back := false
+	for i, end := c.flights.first(), c.flights.end(); i < end; i++ {
+		f := c.flights.at(i)
+		if f.state != flying {
+			continue
+		}
+		if now < f.at+c.patience(f) && c.flying <= maxFlying {
+			if c.quick == 0 {
+				break // the others were sent later
+			}
+			continue
+		}
+		// A burst that expires together doubles once: only what was sent after the last doubling tells more.
+		back = back || !f.urgent && f.at >= c.backedAt
+		c.lose(now, f, late, h)
+	}
+	if back && c.backoff < maxBackoff {
+		c.backoff++
+		c.backedAt = now
+	}
+	c.trim(now, 0)
+}
+
+// expiry is when Expire has work next.
+func (c *Conn) expiry() (at time.Duration, ok bool) {
+	if c.flying > maxFlying {
+		return 0, true
+	}
+	for i, end := c.flights.first(), c.flights.end(); i < end && c.flying > 0; i++ {
+		f := c.flights.at(i)
+		if f.state != flying {
+			continue
+		}
+		if t := f.at + c.patience(f); !ok || t < at {
+			at, ok = t, true
+		}
+		if c.quick == 0 {
+			break
+		}
+	}
+	return at, ok
+}
+
+// enter guards against a handler that sends while packets are being judged: it would move what the loop stands on.
+func (c *Conn) enter() {
+	if c.busy {
+		panic("throng: session: Receive, Expire, Begin or Commit called from a Handler: note what to send and send it later")
+	}
+	c.busy = true
+}
+
+func (c *Conn) leave() { c.busy = false }

@@ -1,0 +1,39 @@
+package session
+
+import "time"
+
+const (
+	guessedRTT = 100 * time.Millisecond
+
+	// maxSample keeps a peer that acks late on purpose from stretching our probe timer without end.
+	maxSample = 4 * time.Second
+
+	ptoMargin  = ackWithin // an honest ack may wait that long
+	maxBackoff = 2         // doublings: at most 4×
+)
+
+// rtt estimates the round trip as TCP does (RFC 6298): means with gains 1/8 and 1/4.
+type rtt struct {
+	srtt, rttvar time.Duration
+	sampled      bool
+}
+
+func (r *rtt) init() { r.srtt, r.rttvar = guessedRTT, guessedRTT/2 }
+
+// sample takes the time from a packet's send to its ack, and how long the other end says it held the ack back.
+func (r *rtt) sample(took time.Duration, delay uint8) {
+	held := time.Duration(delay) * ackDelayUnit
+	if delay == maxAckDelay || held > took || took < 0 {
+		return // held for longer than the block can say, or a lie
+	}
+	took = min(took-held, maxSample)
+	if !r.sampled {
+		r.srtt, r.rttvar, r.sampled = took, took/2, true
+		return
+	}
+	r.rttvar += ((r.srtt - took).Abs() - r.rttvar) / 4
+	r.srtt += (took - r.srtt) / 8
+}
+
+// pto is how long a packet may go unacked before it counts as lost.
+func (r *rtt) pto() time.Duration { return 2*r.srtt + 4*r.rttvar + ptoMargin }
