@@ -77,6 +77,9 @@ func (s *scan) slot(f reflect.StructField, at uintptr, path, tag string) {
 	if c.varies {
 		sl.Width, sl.Framed = 0, c.leaf == nil && f.Type.Kind() == reflect.Struct
 	}
+	if words.Has(Position) {
+		sl.XYZ = c.leaf.XYZ
+	}
 	if len(s.l.Slots) < MaxSlots {
 		s.l.fields[place{at, f.Type}] = 1 << len(s.l.Slots)
 	}
@@ -119,9 +122,6 @@ func (s *scan) position(c *compiled, path string) {
 	}
 	for i := range c.atoms {
 		c.atoms[i].Finite = true
-		if c.atoms[i].Form == Coded {
-			c.atoms[i].XYZ = c.leaf.XYZ
-		}
 	}
 }
 

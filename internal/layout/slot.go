@@ -29,6 +29,9 @@ type Slot struct {
 	Framed bool         // a struct of varying width: the length of the whole comes first, then its fields
 	Joined bool         // nothing but padding lies between the previous slot and this one
 	Atoms  []Atom       // in wire order
+
+	// XYZ reads the position slot; nil in all others.
+	XYZ func(v any) (x, y, z float64)
 }
 
 // Form is how an atom is compared and written.
@@ -53,7 +56,4 @@ type Atom struct {
 	Type   reflect.Type // of the piece
 	Finite bool         // part of a position: NaN and infinities are refused
 	Codec  Codec        // of a Coded atom
-
-	// XYZ reads the position of a Coded atom in a position slot; nil elsewhere.
-	XYZ func(v any) (x, y, z float64)
 }
