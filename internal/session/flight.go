@@ -30,7 +30,8 @@ type flight struct {
 	n      uint16
 	size   uint16
 	state  flightState
-	urgent bool // carries a small reliable frame in one of its first three tries: no back-off
+	back   uint8 // doublings of the probe timer when it was sent
+	urgent bool  // carries a small reliable frame in one of its first three tries: no back-off
 }
 
 // settle takes an ack block of the other end, whose third highest packet decides what is lost.
@@ -76,9 +77,6 @@ func (c *Conn) settle(now time.Duration, a *ackBlock, h Handler) {
 func (c *Conn) land(f *flight) {
 	f.state = settled
 	c.flying--
-	if f.urgent {
-		c.quick--
-	}
 }
 
 func (c *Conn) lose(now time.Duration, f *flight, as flightState, h Handler) {
@@ -107,12 +105,12 @@ func (c *Conn) trim(now time.Duration, third uint64) {
 	c.flights.pop(n, keepFlights)
 }
 
-// patience is how long f may stay unacked.
+// patience is how long f may stay unacked. A doubling is for what is sent after it; its end is for all.
 func (c *Conn) patience(f *flight) time.Duration {
 	if f.urgent {
 		return c.rtt.pto()
 	}
-	return c.rtt.pto() << c.backoff
+	return c.rtt.pto() << min(f.back, c.backoff)
 }
 
 // Expire reports packets whose probe timer ran out as lost. The timer is 2·srtt + 4·rttvar + 25 ms; it doubles,
@@ -130,8 +128,8 @@ func (c *Conn) Expire(now time.Duration, h Handler) {
 			continue
 		}
 		if now < f.at+c.patience(f) && c.flying <= maxFlying {
-			if c.quick == 0 {
-				break // the others were sent later
+			if now < f.at+c.rtt.pto() {
+				break // the others were sent later and wait at least as long
 			}
 			continue
 		}
@@ -156,11 +154,11 @@ func (c *Conn) expiry() (at time.Duration, ok bool) {
 		if f.state != flying {
 			continue
 		}
+		if ok && at <= f.at+c.rtt.pto() {
+			break // the others were sent later and wait at least as long
+		}
 		if t := f.at + c.patience(f); !ok || t < at {
 			at, ok = t, true
-		}
-		if c.quick == 0 {
-			break
 		}
 	}
 	return at, ok

@@ -73,7 +73,10 @@ func (c *Conn) Commit(now time.Duration, b []byte, eliciting bool) (pn uint64) {
 	if len(b) > p.frames {
 		c.ping = false
 	}
-	f := flight{pn: p.pn, at: now, lo: p.lo, n: uint16(p.hi - p.lo), size: uint16(min(size, 1<<16-1)), urgent: p.urgent}
+	f := flight{
+		pn: p.pn, at: now, lo: p.lo, n: uint16(p.hi - p.lo), size: uint16(min(size, 1<<16-1)),
+		back: c.backoff, urgent: p.urgent,
+	}
 	if !eliciting && !p.ping && f.n == 0 {
 		c.quiet = f
 		return p.pn
@@ -85,9 +88,6 @@ func (c *Conn) Commit(now time.Duration, b []byte, eliciting bool) (pn uint64) {
 	c.trim(now, 0)
 	c.flights.push(f)
 	c.flying++
-	if f.urgent {
-		c.quick++
-	}
 	return p.pn
 }
 
@@ -106,8 +106,9 @@ func (c *Conn) pingDue(now time.Duration) bool {
 	return c.ping || c.keepsAlive() && now >= c.lastSent+c.cfg.KeepAlive
 }
 
-// keepsAlive is false before the first packet: a session that has not begun is not kept alive.
-func (c *Conn) keepsAlive() bool { return c.next > 1 && c.cfg.KeepAlive > 0 }
+// keepsAlive is false before the first packet, since a session that has not begun is not kept alive, and while an ack
+// is owed: it will do, and so two idle ends do not both ping.
+func (c *Conn) keepsAlive() bool { return c.next > 1 && c.cfg.KeepAlive > 0 && !c.acks.owed }
 
 // WantsSend is true when a packet should leave now, whether the owner has frames or not: an ack is due, a
 // reliable piece, a ping, or the second copy of a small frame that no packet took along for 25 ms.

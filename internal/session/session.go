@@ -130,7 +130,6 @@ type Conn struct {
 	// What was sent and not yet decided.
 	flights  fifo[flight]
 	flying   int // entries of flights neither acked nor lost
-	quick    int // of them, those without back-off
 	quiet    flight
 	rtt      rtt
 	backoff  uint8
