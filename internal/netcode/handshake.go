@@ -43,7 +43,7 @@ func (s *Server) request(now Now, from netip.AddrPort, b []byte) Drop {
 	if len(s.own) > 0 && !s.listed() {
 		return DropAddress
 	}
-	if s.config.Accept != nil && !s.config.Accept(s.token.UserData[:], int64(expires), now) {
+	if s.config.Accept != nil && !s.config.Accept(s.token.UserData[:], int64(expires), now.Wall) {
 		return DropRefused
 	}
 	old := s.peers[from]

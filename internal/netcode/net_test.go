@@ -222,4 +222,3 @@ func (n *network) fromClient(i int, payload string) {
 	}
 	n.send(a, serverAddr, d)
 }
-

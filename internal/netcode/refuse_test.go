@@ -41,7 +41,7 @@ func TestRequestsThatAreIgnored(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, nil)
-			s.config.Accept = func([]byte, int64, Now) bool { return s.token.ClientID != 13 }
+			s.config.Accept = func([]byte, int64, int64) bool { return s.token.ClientID != 13 }
 			b := request(t, mint(c.token))
 			if c.edit != nil {
 				b = c.edit(b)

@@ -40,8 +40,8 @@ type ServerConfig struct {
 	// MaxLife is how far in the future a token may expire. Zero: 60 s; negative: any, for tests.
 	MaxLife time.Duration
 	// Accept has the last word on a token that opened and is for this server: it knows what the user data mean.
-	// It must not keep userData. expires is in unix seconds. Nil: every token.
-	Accept func(userData []byte, expires int64, now Now) bool
+	// It must not keep userData. expires is in unix seconds, wall in unix milliseconds. Nil: every token.
+	Accept func(userData []byte, expires, wall int64) bool
 }
 
 // Server is the server's end of every session: it turns datagrams into events and payloads into datagrams.
