@@ -14,7 +14,7 @@ import (
 // already part of a frame, tries again without them. Refusal tells why.
 func (pl *Plan) Append(b []byte, p Ptr, mask uint64) (out []byte, refused uint64) {
 	start := len(b)
-	for rest := mask & pl.Layout.All; rest != 0; rest &= rest - 1 {
+	for rest := mask & pl.all; rest != 0; rest &= rest - 1 {
 		i := bits.TrailingZeros64(rest)
 		var err error
 		if b, err = pl.appendSlot(b, p, &pl.slots[i]); err != nil {

@@ -100,7 +100,7 @@ func (pl *Plan) applySlot(p Ptr, s *slot, b []byte, sp *spare) (n int, changed b
 
 // Zero clears the slots in mask.
 func (pl *Plan) Zero(p Ptr, mask uint64) {
-	for rest := mask & pl.Layout.All; rest != 0; rest &= rest - 1 {
+	for rest := mask & pl.all; rest != 0; rest &= rest - 1 {
 		s := &pl.Layout.Slots[bits.TrailingZeros64(rest)]
 		p.zero(s.Offset, s.Go)
 	}

@@ -19,7 +19,7 @@ func (pl *Plan) Skip(mask uint64, b []byte) (n int, err error) {
 }
 
 func (pl *Plan) check(mask uint64, b []byte, sp *spare) (n int, err error) {
-	if mask&^pl.Layout.All != 0 {
+	if mask&^pl.all != 0 {
 		return 0, ErrSlot
 	}
 	for rest := mask; rest != 0; rest &= rest - 1 {

@@ -31,6 +31,7 @@ var (
 type Plan struct {
 	Layout *layout.Layout
 
+	all   uint64 // of Layout
 	slots []slot
 	ops   []op
 	runs  []run
@@ -49,6 +50,7 @@ type slot struct {
 	size     uintptr
 	width    int  // on the wire; 0: varies
 	flat     bool // holds no pointers: its memory is in the image as it is
+	block    bool // flat, and quicker to compare as a whole first
 	framed   bool
 	checked  bool // not every sequence of width bytes is a value
 }
@@ -71,7 +73,7 @@ type run struct {
 
 // Compile makes the plan of a layout.
 func Compile(l *layout.Layout) *Plan {
-	pl := &Plan{Layout: l}
+	pl := &Plan{Layout: l, all: l.All}
 	for i := range l.Slots {
 		pl.compile(i, &l.Slots[i])
 	}
@@ -105,6 +107,7 @@ func (pl *Plan) compile(i int, from *layout.Slot) {
 		pl.ops = append(pl.ops, o)
 	}
 	s.to = len(pl.ops)
+	s.block = s.flat && (len(from.Atoms) > 1 || from.Atoms[0].Form == layout.Coded)
 	if from.XYZ != nil {
 		pl.xyz = from.XYZ
 	}

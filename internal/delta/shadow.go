@@ -31,16 +31,17 @@ func (pl *Plan) NewShadow(p Ptr) *Shadow {
 
 // Diff returns which slots of mask hold another value than the shadow.
 func (s *Shadow) Diff(p Ptr, mask uint64) (changed uint64) {
-	rest := mask & s.pl.Layout.All
-	for i := range s.pl.runs {
+	pl := s.pl
+	rest := mask & pl.all
+	for i := range pl.runs {
 		// A slot in no run, or in one that differs, is looked at below; that is where floats and padding are understood.
-		if r := &s.pl.runs[i]; r.mask&^rest == 0 && bytes.Equal(p.mem(r.off, r.size), s.image.mem(r.at, r.size)) {
+		if r := &pl.runs[i]; r.mask&^rest == 0 && bytes.Equal(p.mem(r.off, r.size), s.image.mem(r.at, r.size)) {
 			rest &^= r.mask
 		}
 	}
 	for ; rest != 0; rest &= rest - 1 {
 		i := bits.TrailingZeros64(rest)
-		if !s.same(p, &s.pl.slots[i]) {
+		if !s.same(p, &pl.slots[i]) {
 			changed |= 1 << i
 		}
 	}
@@ -48,7 +49,7 @@ func (s *Shadow) Diff(p Ptr, mask uint64) (changed uint64) {
 }
 
 func (s *Shadow) same(p Ptr, sl *slot) bool {
-	if sl.flat && bytes.Equal(p.mem(sl.off, sl.size), s.image.mem(sl.at, sl.size)) {
+	if sl.block && bytes.Equal(p.mem(sl.off, sl.size), s.image.mem(sl.at, sl.size)) {
 		return true
 	}
 	ops := s.pl.ops[sl.from:sl.to]
@@ -89,7 +90,7 @@ func (s *Shadow) sameCoded(p Ptr, o *op) bool {
 
 // Adopt makes the present values of the slots in mask the ones that were sent last.
 func (s *Shadow) Adopt(p Ptr, mask uint64) {
-	for rest := mask & s.pl.Layout.All; rest != 0; rest &= rest - 1 {
+	for rest := mask & s.pl.all; rest != 0; rest &= rest - 1 {
 		sl := &s.pl.slots[bits.TrailingZeros64(rest)]
 		if sl.flat {
 			copy(s.image.mem(sl.at, sl.size), p.mem(sl.off, sl.size))
