@@ -27,15 +27,18 @@ func (q *fifo[T]) push(v ...T) {
 	q.buf = append(q.buf, v...)
 }
 
-// pop drops the n oldest elements. An empty queue keeps room for at most keep of them: a session that was busy once
-// must not stay large for ever.
-func (q *fifo[T]) pop(n, keep int) {
+// pop drops the n oldest elements.
+func (q *fifo[T]) pop(n int) {
 	q.head += n
 	q.base += uint64(n)
 	if q.head == len(q.buf) {
 		q.buf, q.head = q.buf[:0], 0
-		if cap(q.buf) > keep {
-			q.buf = nil
-		}
+	}
+}
+
+// shrink frees room if there is for more than four times n elements, and for more than the queue holds.
+func (q *fifo[T]) shrink(n int) {
+	if n = max(n, q.len()); cap(q.buf) > 4*n {
+		q.buf, q.head = append([]T(nil), q.buf[q.head:]...), 0
 	}
 }

@@ -10,8 +10,6 @@ const (
 	// whose path is slower than its first guess finds out.
 	lateFor  = 10 * time.Second
 	maxTrace = 512
-
-	keepFlights = 32
 )
 
 type flightState uint8
@@ -102,7 +100,7 @@ func (c *Conn) trim(now time.Duration, third uint64) {
 		}
 		n++
 	}
-	c.flights.pop(n, keepFlights)
+	c.flights.pop(n)
 }
 
 // patience is how long f may stay unacked. A doubling is for what is sent after it; its end is for all.

@@ -40,6 +40,7 @@ type inbox struct {
 	streams []inStream
 	early   map[earlyKey]earlyPiece
 	held    int
+	peak    int // of the messages joined since the last rest, the longest; above 0 if a piece came early
 }
 
 type inStream struct {
@@ -101,9 +102,6 @@ func (in *inbox) take(pn uint64, p *piece, cfg *Config, h Handler) error {
 			return err
 		}
 	}
-	if len(in.early) == 0 {
-		in.early = nil
-	}
 	return nil
 }
 
@@ -116,6 +114,7 @@ func (in *inbox) keep(p *piece, stamp uint64, cfg *Config) error {
 	if in.held += len(p.data) + pieceCost; in.held > cfg.Window+cfg.MaxMessage {
 		return ErrProtocol
 	}
+	in.peak = max(in.peak, 1)
 	if in.early == nil {
 		in.early = make(map[earlyKey]earlyPiece)
 	}
@@ -141,14 +140,25 @@ func (in *inbox) join(s *inStream, stream uint8, e earlyPiece, cfg *Config, h Ha
 	if in.held += len(e.data); in.held > cfg.Window+cfg.MaxMessage {
 		return ErrProtocol
 	}
+	in.peak = max(in.peak, len(s.half))
 	if e.more {
 		return nil
 	}
 	in.held -= len(s.half)
 	h.Message(s.stamp, int(stream), s.half)
 	s.begun, s.half = false, s.half[:0]
-	if cap(s.half) > keepData {
-		s.half = nil
-	}
 	return nil
+}
+
+// rest frees room that was not needed since the last rest.
+func (in *inbox) rest() {
+	if len(in.early) == 0 && in.peak == 0 {
+		in.early = nil
+	}
+	for i := range in.streams {
+		if s := &in.streams[i]; !s.begun && cap(s.half) > 4*in.peak {
+			s.half = nil
+		}
+	}
+	in.peak = 0
 }

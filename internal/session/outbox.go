@@ -17,8 +17,8 @@ const (
 	firstTries = 3
 	twinAfter  = 25 * time.Millisecond
 
-	keepData   = 1024
-	keepPieces = 8
+	keepData   = 128
+	keepPieces = 2
 )
 
 // queued is a piece that the other end has not acked.
@@ -56,6 +56,7 @@ type outbox struct {
 	owedLo uint64 // owed pieces are in [owedLo, owedHi)
 	owedHi uint64
 	owedAt time.Duration
+	peak   [2]int // most data and pieces since the last rest
 }
 
 // Queue takes a message for reliable delivery, in order within its stream, and copies it. It returns ErrBackpressure
@@ -86,6 +87,7 @@ func (c *Conn) Queue(stream int, msg []byte) error {
 		o.seq[stream]++
 		o.due++
 		if msg = msg[n:]; len(msg) == 0 {
+			o.peak = [2]int{max(o.peak[0], o.data.len()), max(o.peak[1], o.pieces.len())}
 			return nil
 		}
 	}
@@ -201,8 +203,8 @@ func (o *outbox) acked(f *flight) {
 	for o.pieces.len() > 0 && o.pieces.at(o.pieces.first()).acked {
 		size := int(o.pieces.at(o.pieces.first()).size)
 		o.used -= size + pieceCost
-		o.data.pop(size, keepData)
-		o.pieces.pop(1, keepPieces)
+		o.data.pop(size)
+		o.pieces.pop(1)
 	}
 }
 
@@ -224,4 +226,11 @@ func (o *outbox) lost(f *flight, timer bool) {
 			o.again(i, q)
 		}
 	}
+}
+
+// rest frees room that was not needed since the last rest.
+func (o *outbox) rest() {
+	o.data.shrink(max(o.peak[0], keepData))
+	o.pieces.shrink(max(o.peak[1], keepPieces))
+	o.peak = [2]int{}
 }

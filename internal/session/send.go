@@ -5,6 +5,12 @@ import (
 	"time"
 )
 
+// restEvery is how often a session looks for memory it no longer needs: one that was busy once must not stay large.
+const (
+	restEvery   = time.Second
+	keepFlights = 8
+)
+
 // packet is the one being built.
 type packet struct {
 	open   bool
@@ -69,6 +75,12 @@ func (c *Conn) Commit(now time.Duration, b []byte, eliciting bool) (pn uint64) {
 	c.stats.SentBytes += uint64(size)
 	if p.acks {
 		c.acks.sent()
+	}
+	if now >= c.restAt {
+		c.restAt = now + restEvery
+		c.outbox.rest()
+		c.inbox.rest()
+		c.flights.shrink(keepFlights)
 	}
 	if len(b) > p.frames {
 		c.ping = false

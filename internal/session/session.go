@@ -123,6 +123,7 @@ type Conn struct {
 	// Sending.
 	next     uint64 // number of the next packet
 	lastSent time.Duration
+	restAt   time.Duration
 	ping     bool // asked for by Ping
 	open     packet
 	outbox   outbox
