@@ -136,6 +136,7 @@ type Depart struct {
 	Nonce  uint32
 	Why    Why
 	By     PlayerID // who destroyed it, stamped by the relay
+	Cert   []byte   // of a destruction: lets the receiver report it to a restarted relay
 }
 
 // Append writes the body of a KindDepart frame.
@@ -144,13 +145,14 @@ func (m *Depart) Append(b []byte) []byte {
 	b = append(b, m.ID[:]...)
 	b = appendCount(b, m.Inc)
 	b = binary.AppendUvarint(b, uint64(m.Nonce))
-	return appendOwner(append(b, byte(m.Why)), m.By)
+	b = appendOwner(append(b, byte(m.Why)), m.By)
+	return append(binary.AppendUvarint(b, uint64(len(m.Cert))), m.Cert...)
 }
 
 // ParseDepart reads the body of a KindDepart frame.
 func ParseDepart(b []byte) (m Depart, err error) {
 	r := cursor{b: b}
-	m = Depart{Handle: uint32(r.uv(MaxHandle)), ID: r.id(), Inc: r.count(), Nonce: uint32(r.uv(1<<32 - 1)), Why: Why(r.u8()), By: r.owner()}
+	m = Depart{Handle: uint32(r.uv(MaxHandle)), ID: r.id(), Inc: r.count(), Nonce: uint32(r.uv(1<<32 - 1)), Why: Why(r.u8()), By: r.owner(), Cert: r.bytes(MaxCert)}
 	return m, r.err()
 }
 

@@ -1,0 +1,173 @@
+package registry
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/internal/grid"
+	"github.com/throng-dev/throng/internal/session"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// heardFor is how long a destruction heard of is worth telling a restarted relay.
+const heardFor = 30 * time.Second
+
+// Connect begins a session: what the relay said before is void; what this client drives, or drove last, is announced
+// again; and only then is it ready to be shown others' entities.
+func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
+	r.now, r.conn = now, conn
+	r.Welcomed, r.Refused, r.EndMark, r.hasCur, r.full = false, nil, false, false, false
+	r.byH, r.fence, r.sent = map[uint32]*Copy{}, map[uint32]uint64{}, sentLog{}
+	r.byNum = r.byNum[:0]
+	clear(r.Players)
+	h := wire.Hello{MinVersion: wire.Version, MaxVersion: wire.Version, World: r.cfg.World, Agent: r.cfg.Agent}
+	r.queue(h.Append(nil))
+	for _, c := range r.classes {
+		c.Num = 0
+		r.queue(wire.AppendClass(nil, c.Local, &c.Class))
+	}
+	for _, id := range r.deadIDs {
+		if d := r.dead[id]; d.cert != nil && now-d.at < heardFor {
+			r.queue(wire.AppendEntity(nil, wire.MsgGone, &wire.Entity{ID: id, Inc: d.inc, Cert: d.cert}))
+		}
+	}
+	for id, c := range r.pend {
+		if r.byID[id] == nil {
+			r.add(c)
+		}
+	}
+	clear(r.pend)
+	r.Each(r.reannounce)
+	r.sendView()
+	r.queue([]byte{wire.MsgReady})
+}
+
+func (r *Registry) reannounce(c *Copy) {
+	c.Handle, c.verSet, c.verEntity, c.n, c.lost = 0, 0, 0, 0, 0
+	c.old = true
+	switch {
+	case c.pending && c.Inc == 0, c.placed && !c.drives && c.cert == nil:
+		c.old, c.pending, c.Inc, c.Term = false, true, 0, 0
+		r.announce(c)
+	case c.drives || c.waiting || c.cert != nil:
+		drives := c.drives && !c.waiting
+		c.old, c.pending = !drives, drives
+		m := wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.certTerm, Nonce: c.nonce, Class: c.Class.Local, Flags: c.Flags, Owner: c.Owner, Cert: c.cert}
+		if drives {
+			m.Flags |= wire.EntityDrives
+		}
+		m.Mask = c.Class.All
+		m.Values, m.Chunk = r.current(c, m.Mask, nil)
+		r.queue(wire.AppendEntity(nil, wire.MsgAgain, &m))
+	}
+}
+
+// announce sends a spawn with the present values of all slots.
+func (r *Registry) announce(c *Copy) {
+	m := wire.Entity{ID: c.ID, Nonce: c.nonce, Class: c.Class.Local, Flags: c.Flags, Mask: c.Class.All}
+	m.Values, m.Chunk = r.current(c, m.Mask, nil)
+	r.queue(wire.AppendEntity(nil, wire.MsgSpawn, &m))
+}
+
+// SetView says where this client looks from: chunks, or its avatar.
+func (r *Registry) SetView(follow bool, views []grid.Chunk) {
+	r.follow, r.views = follow, append(r.views[:0], views...)
+	r.sendView()
+}
+
+func (r *Registry) sendView() { r.queue(wire.AppendView(nil, r.follow, r.views)) }
+
+// Message is part of session.Handler.
+func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
+	if stream != wire.StreamControl || len(msg) == 0 {
+		return
+	}
+	kind, body := msg[0], msg[1:]
+	var err error
+	switch kind {
+	case wire.MsgWelcome:
+		if r.Welcome, err = wire.ParseWelcome(body); err == nil {
+			r.Welcomed = true
+			r.flush, r.timeMS = r.Welcome.Flush, r.Welcome.TimeMS
+			r.Host, r.HostTerm = r.Welcome.Host, r.Welcome.HostTerm
+			r.Players[r.Welcome.Player] = wire.Player{ID: r.Welcome.Player, Present: true, Eligible: r.Welcome.Eligible}
+		}
+	case wire.MsgRefuse:
+		var m wire.Refuse
+		if m, err = wire.ParseRefuse(body); err == nil {
+			r.Refused = &m
+		}
+	case wire.MsgClass:
+		err = r.class(body)
+	case wire.MsgHost:
+		var m wire.Host
+		if m, err = wire.ParseHost(body); err == nil && m.Term >= r.HostTerm {
+			r.Host, r.HostTerm = m.Player, m.Term
+		}
+	case wire.MsgPlayer:
+		var m wire.Player
+		if m, err = wire.ParsePlayer(body); err == nil {
+			if m.Present {
+				r.Players[m.ID] = m
+			} else {
+				delete(r.Players, m.ID)
+			}
+		}
+	case wire.MsgEndMark:
+		r.endMark()
+	default:
+		var m wire.Entity
+		if m, err = wire.ParseEntity(kind, body); err == nil {
+			r.message(kind, &m, stamp)
+		}
+	}
+	if err != nil {
+		r.stats.Malformed++
+	}
+}
+
+// class takes the number of a class of the world.
+func (r *Registry) class(body []byte) error {
+	num, c, err := wire.ParseClass(body)
+	if err != nil || num == 0 {
+		return wire.ErrMalformed
+	}
+	if r.classByNum(num) == nil {
+		r.number(num, c.ID, c.Hash)
+	}
+	if k := r.byNum[num]; k == nil {
+		r.byNum[num] = &Class{Class: *c, Num: num} // of another build: tracked, never shown
+	}
+	return nil
+}
+
+func (r *Registry) classByNum(num uint32) *Class {
+	if int(num) < len(r.byNum) {
+		return r.byNum[num]
+	}
+	return nil
+}
+
+// number ties a number of the world to a class of this build.
+func (r *Registry) number(num, id uint32, hash uint64) *Class {
+	for len(r.byNum) <= int(num) {
+		r.byNum = append(r.byNum, nil)
+	}
+	for _, k := range r.classes {
+		if k.ID == id && k.Hash == hash {
+			k.Num = num
+			r.byNum[num] = k
+			return k
+		}
+	}
+	return nil
+}
+
+// endMark drops copies of an older epoch that were not introduced by now.
+func (r *Registry) endMark() {
+	r.EndMark = true
+	r.Each(func(c *Copy) {
+		if c.old && !c.pending && !c.placed {
+			r.drop(c, wire.WhyStale, wire.PlayerID{}, false, nil)
+		}
+	})
+}

@@ -1,0 +1,169 @@
+package registry
+
+import (
+	"github.com/throng-dev/throng/internal/grid"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// Class is a class as this client knows it.
+type Class struct {
+	wire.Class
+	Num   uint32 // the world's number; 0: not told yet
+	Local uint32 // this client's number; 0: this build does not have the class, or has it with another layout
+	Data  any    // the owner's
+}
+
+// Copy is one entity as this client knows it. The exported fields are for the owner to read; Data, Shown and Mark are its own.
+//
+// A Copy stands for one body: an entity that leaves and comes back is another Copy.
+type Copy struct {
+	ID        wire.ID
+	Inc, Term wire.Count
+	Class     *Class
+	Owner     wire.PlayerID
+	Flags     uint16
+	Chunk     grid.Chunk // where it was said to be last
+	Handle    uint32     // 0: the relay has not told
+	Gen       uint8
+
+	// Gone is set when the body must leave; Why and By say how.
+	Gone bool
+	Why  wire.Why
+	By   wire.PlayerID
+	// Refused is why an announcement came to nothing: a wire.Refused reason.
+	Refused uint8
+	// ZeroOwner asks the owner to clear the slots in Class.Owner: they are somebody else's now.
+	ZeroOwner bool
+	// Rejected are slots the relay does not apply, with the reason last told.
+	Rejected       uint64
+	RejectedReason uint8
+
+	Data  any  // the owner's: its body
+	Shown bool // the owner's: the body exists for the game
+	Mark  uint64
+
+	drives  bool
+	waiting bool // lost the drive: everything is ignored until a baseline of a higher term
+	pending bool // announced, not bound
+	old     bool // of an older relay epoch
+	placed  bool // stands on every client: leaving reach only unbinds it
+	changed bool // in the registry's list
+	marked  bool // in the registry's list of copies to send
+
+	cert      []byte
+	certTerm  wire.Count
+	nonce     uint32
+	n         uint16 // highest override applied
+	lost      uint64 // slots whose packet was lost: they go out again
+	ver       []uint32
+	verSet    uint64
+	verEntity uint32 // fault OneVersion
+
+	staged []staged
+	buf    []byte
+}
+
+// staged is a record that waits for the game: the slots to write among those it has.
+type staged struct {
+	apply, mask uint64
+	from, to    int32
+}
+
+// Drives reports whether this client drives the entity: its values are the source.
+func (c *Copy) Drives() bool { return c.drives && !c.waiting }
+
+// Bound reports whether the relay has accepted the entity.
+func (c *Copy) Bound() bool { return c.Handle != 0 && !c.old }
+
+// Hosted reports whether the host drives the entity.
+func (c *Copy) Hosted() bool { return c.Flags&wire.EntityHosted != 0 }
+
+// Version is the flush of the newest value of slot i; false if none came.
+func (c *Copy) Version(i int) (uint32, bool) { return c.ver[i], c.verSet>>i&1 != 0 }
+
+// stage keeps a record for the owner. The bytes are copied.
+func (c *Copy) stage(apply, mask uint64, values []byte) {
+	if len(c.buf)+len(values) > 2*wire.MaxValues {
+		c.compact()
+	}
+	at := int32(len(c.buf))
+	c.buf = append(c.buf, values...)
+	c.staged = append(c.staged, staged{apply, mask, at, int32(len(c.buf))})
+}
+
+// compact keeps the newest value of each slot only: a game that does not tick costs at most the values of its entities.
+func (c *Copy) compact() {
+	var last [wire.MaxSlots][]byte
+	all := uint64(0)
+	c.Staged(func(apply, mask uint64, values []byte) {
+		for i := range c.Class.Slots {
+			if mask>>i&1 == 0 {
+				continue
+			}
+			l := c.Class.ValueLen(i, values)
+			if apply>>i&1 != 0 {
+				last[i] = values[:l]
+				all |= 1 << i
+			}
+			values = values[l:]
+		}
+	})
+	var b []byte
+	for i := range c.Class.Slots {
+		if all>>i&1 != 0 {
+			b = append(b, last[i]...)
+		}
+	}
+	c.buf = b
+	c.staged = append(c.staged[:0], staged{all, all, 0, int32(len(b))})
+}
+
+// Staged calls f for every record that waits, oldest first: values holds the slots of mask, those in apply are to be written.
+func (c *Copy) Staged(f func(apply, mask uint64, values []byte)) {
+	for _, s := range c.staged {
+		f(s.apply, s.mask, c.buf[s.from:s.to])
+	}
+}
+
+// Applied drops what waits.
+func (c *Copy) Applied() {
+	c.staged = c.staged[:0]
+	if cap(c.buf) > 4*wire.MaxValues {
+		c.buf = nil
+	}
+	c.buf = c.buf[:0]
+}
+
+// current is what the values of a copy will be once the owner has applied what waits: what the owner holds, overlaid by what
+// is staged. A revoke may come before the game saw the assign; the release must not send what the body held before.
+func (r *Registry) current(c *Copy, mask uint64, b []byte) ([]byte, grid.Chunk) {
+	if len(c.staged) == 0 {
+		return r.cfg.Encode(c, mask, b)
+	}
+	c.compact()
+	waits := c.staged[0].mask
+	chunk := c.Chunk
+	var held []byte
+	if need := mask &^ waits; need != 0 {
+		held, chunk = r.cfg.Encode(c, need, nil)
+	}
+	if p := c.Class.Position; p >= 0 && waits>>p&1 != 0 {
+		chunk = c.Chunk
+	}
+	staged := c.buf
+	for i := range c.Class.Slots {
+		bit := uint64(1) << i
+		if waits&bit != 0 {
+			l := c.Class.ValueLen(i, staged)
+			if mask&bit != 0 {
+				b = append(b, staged[:l]...)
+			}
+			staged = staged[l:]
+		} else if mask&bit != 0 {
+			l := c.Class.ValueLen(i, held)
+			b = append(b, held[:l]...)
+			held = held[l:]
+		}
+	}
+	return b, chunk
+}

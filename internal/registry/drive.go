@@ -1,0 +1,271 @@
+package registry
+
+import (
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/internal/grid"
+	"github.com/throng-dev/throng/internal/session"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// Spawn announces an entity that this client made. The id must be free here; Find tells.
+func (r *Registry) Spawn(id wire.ID, k *Class, owner wire.PlayerID, flags uint16, data any) *Copy {
+	r.nonce++
+	hosted := flags&(wire.EntityHosted|wire.EntityPlaced) != 0
+	c := &Copy{ID: id, Class: k, Owner: owner, Flags: flags, Data: data, Shown: true, nonce: r.nonce, pending: true, drives: !hosted,
+		placed: flags&wire.EntityPlaced != 0, ver: make([]uint32, len(k.Slots))}
+	r.add(c)
+	if r.conn != nil {
+		r.announce(c)
+	}
+	return c
+}
+
+// Destroy ends an entity: at once where this client drives it, else when the relay accepts.
+func (r *Registry) Destroy(c *Copy, self wire.PlayerID) {
+	r.queue(wire.AppendEntity(nil, wire.MsgDestroy, &wire.Entity{ID: c.ID, Inc: c.Inc, Nonce: c.nonce}))
+	if !c.drives && !c.pending {
+		return
+	}
+	if c.Inc > 0 { // R-22a: no tombstone until the relay confirms
+		r.mine[c.ID] = c.Inc
+	}
+	r.drop(c, wire.WhyDestroyed, self, r.cfg.Faults.DestroyFinal && c.Inc > 0, nil)
+}
+
+// Request asks for the drive.
+func (r *Registry) Request(c *Copy) {
+	r.queue(wire.AppendEntity(nil, wire.MsgRequest, &wire.Entity{ID: c.ID, Inc: c.Inc}))
+}
+
+// Grant gives the drive to a player, or to the host if it is zero.
+func (r *Registry) Grant(c *Copy, to wire.PlayerID) {
+	r.queue(wire.AppendEntity(nil, wire.MsgGrant, &wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.Term, Owner: to}))
+}
+
+// Override sends the present values of the slots in mask as the host's correction.
+func (r *Registry) Override(c *Copy, mask uint64) {
+	m := wire.Entity{ID: c.ID, Inc: c.Inc, Mask: mask}
+	m.Values, m.Chunk = r.current(c, mask, nil)
+	r.queue(wire.AppendEntity(nil, wire.MsgOverrideUp, &m))
+}
+
+// Mark says that slots of a driven copy must leave with the next Send.
+func (r *Registry) Mark(c *Copy, mask uint64) {
+	c.Mark |= mask
+	if c.Mark != 0 && !c.marked {
+		c.marked = true
+		r.marks = append(r.marks, c)
+	}
+}
+
+// Lost returns the slots of a driven copy whose last packet was lost. Give them to Mark with the next tick.
+func (r *Registry) Lost(c *Copy) uint64 { return c.lost }
+
+// Buffers gives packets memory: a buffer of length transport.Headroom with room for one payload.
+type Buffers func() []byte
+
+// Send builds the packets that must leave now. With tick, the marked slots of driven copies are among them, as one
+// replication tick: what a copy cannot send yet stays marked. limit is what the carrier takes in one payload.
+func (r *Registry) Send(now time.Duration, tick bool, limit, headroom int, buffer Buffers, out [][]byte) [][]byte {
+	if r.conn == nil {
+		return out
+	}
+	r.now = now
+	p := packer{r: r, now: now, limit: min(limit, r.conn.Limit(now)), headroom: headroom, buffer: buffer, out: out}
+	if tick && r.Welcomed {
+		r.tick++
+		p.deltas()
+	}
+	p.flush()
+	for range 64 {
+		if !r.conn.WantsSend(now) {
+			break
+		}
+		p.begin()
+		p.flush()
+	}
+	return p.out
+}
+
+type packer struct {
+	r        *Registry
+	now      time.Duration
+	limit    int
+	headroom int
+	buffer   Buffers
+	out      [][]byte
+	b        []byte
+	open     bool
+	frame    int // where the open KindDeltas frame starts
+	class    *Class
+	d        wire.Deltas
+	records  int
+}
+
+func (p *packer) begin() {
+	r := p.r
+	p.b = r.conn.AppendReliable(p.now, r.conn.Begin(p.now, p.buffer()), p.limit)
+	p.open, p.class, p.records = true, nil, 0
+}
+
+func (p *packer) flush() {
+	if !p.open {
+		return
+	}
+	p.endFrame()
+	p.open = false
+	pn := p.r.conn.Commit(p.now, p.b, p.records > 0)
+	if p.records > 0 {
+		p.r.sent.commit(pn)
+	}
+	p.out = append(p.out, p.b)
+}
+
+func (p *packer) endFrame() {
+	if p.class != nil {
+		p.b = p.d.B
+		session.EndFrame(p.b, p.frame)
+		p.class = nil
+	}
+}
+
+// deltas writes the marked copies, by class and handle, as many to a packet as fit (B-073).
+func (p *packer) deltas() {
+	r := p.r
+	keep, ready := r.keep[:0], r.marks[:0]
+	for _, c := range r.marks {
+		switch {
+		case !c.Drives() || c.Gone:
+			c.marked, c.Mark = false, 0
+		case !c.Bound() || c.pending || c.Class.Num == 0:
+			keep = append(keep, c) // a spawn carries what it has; later changes wait for the bind
+		default:
+			ready = append(ready, c)
+		}
+	}
+	slices.SortFunc(ready, func(a, b *Copy) int {
+		if a.Class.Num != b.Class.Num {
+			return int(a.Class.Num) - int(b.Class.Num)
+		}
+		return int(int64(a.Handle) - int64(b.Handle))
+	})
+	values := r.values
+	for _, c := range ready {
+		var chunk grid.Chunk
+		values, chunk = r.current(c, c.Mark, values[:0])
+		d := wire.Delta{Handle: c.Handle, Gen: c.Gen, Term: c.Term.N(), N: c.n, Mask: c.Mark, Chunk: chunk}
+		if r.cfg.Faults.NoGeneration {
+			d.Gen = 0
+		}
+		p.record(c, &d, values)
+		c.Chunk = chunk
+		c.lost &^= c.Mark
+		c.Mark, c.marked = 0, false
+	}
+	r.values = values
+	clear(r.marks)
+	r.marks, r.keep = append(r.marks[:0], keep...), keep[:0]
+}
+
+// most is more than the head of a record and, for the first of a frame, of the frame takes.
+const (
+	recordHead = 5 + 1 + 5 + 3 + 8 + 31
+	frameHead  = 3 + 2 + 30 + 2
+)
+
+func (p *packer) record(c *Copy, d *wire.Delta, values []byte) {
+	size := recordHead + len(values)
+	if p.open && p.length()+size+frameHead > p.limit {
+		p.flush()
+	}
+	if !p.open {
+		p.begin()
+		if p.length()+size+frameHead > p.limit && p.length() > 32 {
+			p.flush() // reliable pieces filled it
+			p.begin()
+		}
+	}
+	if p.class != c.Class {
+		p.endFrame()
+		p.b, p.frame = session.BeginFrame(p.b, wire.KindDeltas)
+		p.d.Reset(p.b, p.r.tick, d.Chunk, c.Class.Num, &c.Class.Class)
+		p.class = c.Class
+	}
+	p.d.Begin(d)
+	p.d.B = append(p.d.B, values...)
+	p.records++
+	p.r.sent.refs = append(p.r.sent.refs, sentRef{c, c.Term, d.Mask})
+}
+
+func (p *packer) length() int {
+	if p.class != nil {
+		return len(p.d.B) - p.headroom
+	}
+	return len(p.b) - p.headroom
+}
+
+// sentLog remembers the deltas in flight.
+type sentLog struct {
+	packets map[uint64][]sentRef
+	refs    []sentRef
+	free    [][]sentRef
+}
+
+type sentRef struct {
+	c    *Copy
+	term wire.Count
+	mask uint64
+}
+
+func (l *sentLog) commit(pn uint64) {
+	if l.packets == nil {
+		l.packets = make(map[uint64][]sentRef)
+	}
+	var s []sentRef
+	if n := len(l.free); n > 0 {
+		s, l.free = l.free[n-1], l.free[:n-1]
+	}
+	l.packets[pn] = append(s[:0], l.refs...)
+	l.refs = l.refs[:0]
+}
+
+func (l *sentLog) take(pn uint64) []sentRef {
+	refs, ok := l.packets[pn]
+	if ok {
+		delete(l.packets, pn)
+		if len(l.free) < 16 {
+			l.free = append(l.free, refs)
+		}
+	}
+	return refs
+}
+
+// lostPacket: what a lost packet carried goes out again as current values.
+func (r *Registry) lostPacket(pn uint64) {
+	refs := r.sent.take(pn)
+	if len(refs) > 0 {
+		r.stats.Lost++
+	}
+	for _, s := range refs {
+		if s.c.drives && !s.c.Gone && s.c.Term == s.term {
+			s.c.lost |= s.mask
+		}
+	}
+}
+
+// Handler returns the session.Handler of the registry at time now.
+func (r *Registry) Handler(now time.Duration) session.Handler {
+	r.now = now
+	return (*handler)(r)
+}
+
+type handler Registry
+
+func (h *handler) Acked(pn uint64)                         { h.sent.take(pn) }
+func (h *handler) Lost(pn uint64)                          { (*Registry)(h).lostPacket(pn) }
+func (h *handler) Frame(pn uint64, kind byte, body []byte) { (*Registry)(h).Frame(pn, kind, body) }
+func (h *handler) Message(stamp uint64, stream int, msg []byte) {
+	(*Registry)(h).Message(stamp, stream, msg)
+}

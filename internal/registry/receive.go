@@ -1,0 +1,384 @@
+package registry
+
+import (
+	"bytes"
+
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// Frame is part of session.Handler.
+func (r *Registry) Frame(pn uint64, kind byte, body []byte) {
+	if kind == wire.KindFlush {
+		f, err := wire.ParseFlush(body, r.flush)
+		if err != nil {
+			r.stats.Malformed++
+			return
+		}
+		if int32(f.Flush-r.flush) > 0 {
+			r.flush, r.timeMS = f.Flush, f.Time
+		}
+		r.cur, r.curPN, r.hasCur = f, pn, true
+		return
+	}
+	if !r.hasCur || r.curPN != pn {
+		r.stats.Malformed++
+		return
+	}
+	if r.Welcomed && r.cur.Epoch != r.Welcome.World {
+		r.stats.WrongEpoch++
+		return
+	}
+	var err error
+	switch kind {
+	case wire.KindSegment:
+		err = r.segment(pn, body)
+	case wire.KindIntro:
+		var m wire.Intro
+		if m, err = wire.ParseIntro(body, r.cur.Base); err == nil {
+			err = r.intro(pn, &m)
+		}
+	case wire.KindDepart:
+		var m wire.Depart
+		if m, err = wire.ParseDepart(body); err == nil {
+			r.depart(pn, &m)
+		}
+	case wire.KindRole:
+		var m wire.Role
+		if m, err = wire.ParseRole(body); err == nil {
+			r.role(pn, &m)
+		}
+	}
+	if err != nil {
+		r.stats.Malformed++
+	}
+}
+
+// fenced reports that an item about a handle is void: something newer about it was already applied. Frames of the
+// reliable lane carry the number that the next packet had when they were queued; at equal numbers the record is newer.
+func (r *Registry) fenced(handle uint32, stamp uint64, reliable, sets bool) bool {
+	if r.cfg.Faults.NoFence {
+		return false
+	}
+	if stamp *= 2; !reliable {
+		stamp++
+	}
+	if stamp < r.fence[handle] {
+		r.stats.Void++
+		return true
+	}
+	if sets {
+		r.fence[handle] = stamp
+	}
+	return false
+}
+
+func (r *Registry) segment(pn uint64, body []byte) error {
+	chunk, num, rest, err := wire.ParseSegment(body, r.cur.Base)
+	if err != nil {
+		return err
+	}
+	k := r.classByNum(num)
+	if k == nil { // then no entity of it was introduced
+		r.stats.Unknown++
+		return nil
+	}
+	w := wire.Walk(rest, chunk, &k.Class)
+	var rec wire.Record
+	for w.Next(&rec) {
+		r.stats.Records++
+		c := r.byH[rec.Handle]
+		if c == nil || c.Class != k { // not introduced
+			r.stats.Unknown++
+			continue
+		}
+		if r.fenced(rec.Handle, pn, false, false) {
+			continue
+		}
+		if c.drives {
+			r.stats.Echo++
+			if r.cfg.Faults.EchoApplied {
+				c.stage(rec.Mask, rec.Mask, rec.Values)
+				r.change(c)
+			}
+			continue
+		}
+		if c.waiting && !r.cfg.Faults.WaitingApplies {
+			continue
+		}
+		c.Chunk = rec.Chunk
+		r.merge(c, r.cur.Flush, rec.Mask, rec.Values)
+	}
+	return w.Err()
+}
+
+// merge stages exactly the slots whose held version is older.
+func (r *Registry) merge(c *Copy, ver uint32, mask uint64, values []byte) {
+	apply := uint64(0)
+	for i := range c.Class.Slots {
+		if mask>>i&1 == 0 || c.verSet>>i&1 != 0 && int32(ver-c.ver[i]) <= 0 {
+			continue
+		}
+		apply |= 1 << i
+	}
+	if r.cfg.Faults.OneVersion {
+		if apply = mask; int32(ver-c.verEntity) <= 0 {
+			apply = 0
+		}
+		c.verEntity = max(c.verEntity, ver)
+	}
+	if apply == 0 {
+		r.stats.Overtaken++
+		return
+	}
+	for i := range c.Class.Slots {
+		if apply>>i&1 != 0 {
+			c.ver[i] = ver
+		}
+	}
+	c.verSet |= apply
+	r.stats.Applied++
+	if c.Class.Local == 0 {
+		r.stats.Foreign++
+		return
+	}
+	c.stage(apply, mask, values)
+	r.change(c)
+}
+
+// replace takes a full baseline, whatever was held before.
+func (r *Registry) replace(c *Copy, ver uint32, mask uint64, values []byte) {
+	c.verSet, c.verEntity = 0, 0
+	c.Applied()
+	r.merge(c, ver, mask, values)
+}
+
+func (r *Registry) intro(pn uint64, m *wire.Intro) error {
+	k := r.classByNum(m.Num)
+	if k == nil {
+		if k = r.number(m.Num, m.ClassID, m.ClassHash); k == nil {
+			return wire.ErrMalformed // the relay waits until a client can resolve the class
+		}
+	}
+	if k.ValuesLen(m.Mask, m.Values) != len(m.Values) {
+		return wire.ErrMalformed
+	}
+	if r.dead[m.ID].inc >= m.Inc && m.Inc != 0 {
+		r.stats.Dead++
+		return nil
+	}
+	c := r.byID[m.ID]
+	if c != nil && (c.Inc > m.Inc || c.Class != k) {
+		return nil
+	}
+	if c == nil && len(r.byID) >= r.cfg.MaxEntities {
+		r.stats.NoRoom++
+		r.full = true
+		r.queue(wire.AppendEntity(nil, wire.MsgNoRoom, &wire.Entity{ID: m.ID, Inc: m.Inc, Handle: m.Handle, Gen: m.Gen}))
+		return nil
+	}
+	if r.fenced(m.Handle, pn, false, true) {
+		return nil
+	}
+	if c == nil || c.Inc < m.Inc && !r.adopts(c, m) {
+		c = r.create(m.ID, m.Inc, k, m.Nonce)
+	}
+	if (c.drives || c.waiting) && !c.old && !c.pending && m.Term <= c.certTerm {
+		return nil // driven here, or an old baseline while waiting for the next term
+	}
+	lostDrive := c.drives || c.waiting || c.old || c.Inc != m.Inc
+	if r.byH[c.Handle] == c {
+		delete(r.byH, c.Handle)
+	}
+	c.Inc, c.Handle, c.Gen, c.Chunk = m.Inc, m.Handle, m.Gen, m.Chunk
+	c.drives, c.waiting, c.pending, c.old = false, false, false, false
+	c.placed = m.Flags&wire.EntityPlaced != 0
+	r.byH[m.Handle] = c
+	r.change(c)
+	if m.Term > c.Term || lostDrive {
+		r.own(c, m.Owner, m.Term, m.Flags)
+	}
+	if lostDrive {
+		c.ZeroOwner = c.ZeroOwner || k.Owner != 0
+		r.replace(c, r.cur.Flush, m.Mask, m.Values)
+		return nil
+	}
+	r.merge(c, r.cur.Flush, m.Mask, m.Values)
+	return nil
+}
+
+// adopts reports whether a copy without an incarnation stands for the entity that is introduced: a placed body that waited
+// for it, or an announcement that somebody else drives.
+func (r *Registry) adopts(c *Copy, m *wire.Intro) bool {
+	return c.Inc == 0 && (c.placed || r.answers(c, m.Nonce))
+}
+
+func (r *Registry) answers(c *Copy, nonce uint32) bool {
+	return r.cfg.Faults.NoNonce || c.nonce == nonce
+}
+
+// own re-points a copy.
+func (r *Registry) own(c *Copy, owner wire.PlayerID, term wire.Count, flags uint16) {
+	c.Owner, c.Term, c.Flags = owner, term, flags&^wire.EntityDrives
+	r.change(c)
+}
+
+// create makes the copy of an incarnation; a body of an older one leaves.
+func (r *Registry) create(id wire.ID, inc wire.Count, k *Class, nonce uint32) *Copy {
+	if c := r.byID[id]; c != nil && c.Inc == 0 && c.pending && !r.answers(c, nonce) {
+		r.pend[id] = c // waits beside the registry for its bind or refusal
+		delete(r.byID, id)
+	} else if c != nil {
+		r.drop(c, wire.WhyDestroyed, wire.PlayerID{}, c.Inc > 0, nil)
+	}
+	delete(r.mine, id)
+	c := &Copy{ID: id, Inc: inc, Class: k, ver: make([]uint32, len(k.Slots))}
+	r.add(c)
+	r.change(c)
+	return c
+}
+
+func (r *Registry) depart(pn uint64, m *wire.Depart) {
+	if m.Handle != 0 && r.fenced(m.Handle, pn, false, true) {
+		return
+	}
+	c := r.byH[m.Handle]
+	if p := r.pend[m.ID]; p != nil && r.answers(p, m.Nonce) {
+		delete(r.pend, m.ID)
+		p.Gone, p.Why, p.By = true, m.Why, m.By
+		r.change(p)
+	}
+	if c == nil { // not bound yet: by id
+		c = r.byID[m.ID]
+		if c != nil && c.Inc != m.Inc && !(c.Inc == 0 && c.pending && r.answers(c, m.Nonce)) {
+			c = nil
+		}
+	}
+	dead := m.Why == wire.WhyDestroyed
+	if dead && (c == nil || c.ID == m.ID) {
+		r.died(m.ID, m.Inc, m.Cert)
+	}
+	if c == nil {
+		return
+	}
+	if c.placed && !dead { // the body stands on every client: it only loses its source
+		delete(r.byH, c.Handle)
+		c.Handle, c.verSet = 0, 0
+		return
+	}
+	r.drop(c, m.Why, m.By, dead, m.Cert)
+}
+
+func (r *Registry) role(pn uint64, m *wire.Role) {
+	c := r.byH[m.Handle]
+	if c == nil || r.fenced(m.Handle, pn, false, false) || m.Term <= c.Term {
+		return
+	}
+	r.own(c, m.Owner, m.Term, m.Flags)
+	if c.drives { // a forced transfer: a full baseline follows
+		c.drives, c.waiting = false, true
+	}
+}
+
+// message takes what comes on the reliable lane about one entity.
+func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
+	c := r.byID[m.ID]
+	switch kind {
+	case wire.MsgBind:
+		if p := r.pend[m.ID]; p != nil && r.answers(p, m.Nonce) { // now it is a body, the older incarnation goes
+			if c != nil {
+				r.drop(c, wire.WhyDestroyed, wire.PlayerID{}, true, nil)
+			}
+			delete(r.pend, m.ID)
+			r.add(p)
+			c = p
+		}
+		if c == nil || !c.pending || c.Inc == 0 && !r.answers(c, m.Nonce) || r.fenced(m.Handle, stamp, true, true) {
+			return
+		}
+		c.Inc, c.Handle, c.Gen, c.n = m.Inc, m.Handle, m.Gen, 0
+		c.cert, c.certTerm = bytes.Clone(m.Cert), m.Term
+		c.pending, c.old, c.drives, c.waiting = false, false, true, false
+		r.byH[m.Handle] = c
+		r.own(c, m.Owner, m.Term, m.Flags)
+	case wire.MsgRefused:
+		r.refused(c, m)
+	case wire.MsgAssign:
+		r.assign(c, m, stamp)
+	case wire.MsgRevoke:
+		if c == nil || !c.drives || c.Inc != m.Inc || c.Term != m.Term {
+			return
+		}
+		c.drives, c.waiting = false, true
+		a := wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.Term, N: c.n, Mask: c.Class.All &^ (c.Class.Init | c.Class.Auth)}
+		a.Values, a.Chunk = r.current(c, a.Mask, nil)
+		r.queue(wire.AppendEntity(nil, wire.MsgRelease, &a))
+		r.change(c)
+	case wire.MsgOverride: // own record to the driver
+		if c == nil || !c.drives || c.Inc != m.Inc || c.Term != m.Term || int16(m.N-c.n) <= 0 ||
+			c.Class.ValuesLen(m.Mask, m.Values) != len(m.Values) {
+			return
+		}
+		c.n = m.N
+		c.lost &^= m.Mask
+		c.stage(m.Mask, m.Mask, m.Values)
+		r.change(c)
+	case wire.MsgRejected:
+		if c != nil && c.Inc == m.Inc {
+			c.Rejected, c.RejectedReason = m.Mask, m.Reason
+			r.change(c)
+		}
+	}
+}
+
+func (r *Registry) refused(c *Copy, m *wire.Entity) {
+	dead := m.Reason == wire.RefusedDead
+	if dead {
+		r.died(m.ID, m.Inc, nil)
+	}
+	if p := r.pend[m.ID]; p != nil && r.answers(p, m.Nonce) {
+		delete(r.pend, m.ID)
+		p.Gone, p.Refused = true, m.Reason
+		r.change(p)
+		return
+	}
+	switch {
+	case c == nil:
+	case dead && c.Inc == m.Inc, dead && c.placed, c.Inc == 0 && r.answers(c, m.Nonce) && m.Nonce != 0:
+		c.Refused = m.Reason
+		r.drop(c, wire.WhyDestroyed, wire.PlayerID{}, dead, nil)
+	case c.pending && r.answers(c, m.Nonce): // demoted: an observer until introduced, or gone at the end mark
+		c.pending, c.drives, c.old = false, false, true
+		r.change(c)
+	}
+}
+
+func (r *Registry) assign(c *Copy, m *wire.Entity, stamp uint64) {
+	k := r.classByNum(m.Class)
+	if k == nil {
+		k = r.number(m.Class, m.ClassID, m.ClassHash)
+	}
+	if k == nil || k.ValuesLen(m.Mask, m.Values) != len(m.Values) {
+		r.stats.Malformed++
+		return
+	}
+	if r.dead[m.ID].inc >= m.Inc || r.fenced(m.Handle, stamp, true, true) {
+		return
+	}
+	if c == nil || c.Inc < m.Inc && !(c.Inc == 0 && (c.placed || r.answers(c, m.Nonce))) {
+		c = r.create(m.ID, m.Inc, k, m.Nonce)
+	}
+	if c.drives && !c.pending && c.Term >= m.Term || c.Term > m.Term || c.certTerm >= m.Term && !c.old {
+		return
+	}
+	if r.byH[c.Handle] == c {
+		delete(r.byH, c.Handle)
+	}
+	c.Inc, c.Handle, c.Gen, c.n, c.lost, c.Chunk = m.Inc, m.Handle, m.Gen, m.N, 0, m.Chunk
+	c.cert, c.certTerm = bytes.Clone(m.Cert), m.Term
+	c.drives, c.waiting, c.old, c.pending = true, false, false, false
+	c.placed = m.Flags&wire.EntityPlaced != 0
+	r.byH[m.Handle] = c
+	c.Applied()
+	c.stage(m.Mask, m.Mask, m.Values)
+	r.own(c, m.Owner, m.Term, m.Flags)
+}

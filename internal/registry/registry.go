@@ -1,0 +1,212 @@
+// Package registry is what a client knows of the entities of its world.
+//
+//	relay → session ─► Frame, Message ─► may this be? is it newer? ─► Copy (staged values, role) ─► Changed ─► the owner's bodies
+//	the owner's changes ─► Send ─► deltas in packets ─► session → relay;  Acked, Lost ─► what was lost goes out again
+//
+// Values stay bytes here: the owner, which has the structs, encodes and applies them. So the whole protocol of a client can
+// be driven, and broken, without a struct. The package does no I/O, starts no goroutine and reads no clock.
+package registry
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/throng-dev/throng/internal/grid"
+	"github.com/throng-dev/throng/internal/session"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// Encode appends the present values of the slots in mask, in wire form, and returns the chunk that the entity is in.
+type Encode func(c *Copy, mask uint64, b []byte) ([]byte, grid.Chunk)
+
+// Config is what a Registry needs of its owner.
+type Config struct {
+	MaxEntities int // copies that the client holds; 0: 4096
+	Encode      Encode
+	World       string
+	Agent       string
+	// Faults plants faults for tests of the tests; empty in production.
+	Faults Faults
+}
+
+// Faults breaks one rule each, to prove that the checks which guard it can fail.
+type Faults struct {
+	OneVersion     bool // one version an entity
+	EchoApplied    bool // a driver applies shared records
+	NoFence        bool // introductions and departures are not ordered by packet
+	NoGeneration   bool // deltas name generation 0
+	WaitingApplies bool // a copy applies records between release and baseline
+	DestroyFinal   bool // a destroy is final at the caller before the relay accepted it (R-22a)
+	NoNonce        bool // a bind does not say which announcement it answers
+}
+
+// Stats counts what came and was not applied.
+type Stats struct {
+	Records, Applied                        uint64
+	Overtaken, Unknown, Void, Echo, Foreign uint64 // older; handle not introduced; before a newer introduction; driven here; of a class this build lacks
+	WrongEpoch, Malformed, NoRoom, Dead     uint64
+	Lost                                    uint64 // packets of deltas lost on the way up
+}
+
+// Registry belongs to one goroutine at a time.
+type Registry struct {
+	cfg  Config
+	conn *session.Conn
+
+	// Of the session.
+	Welcomed bool
+	Welcome  wire.Welcome
+	Refused  *wire.Refuse
+	EndMark  bool // everything due at the join was introduced
+	Host     wire.PlayerID
+	HostTerm wire.Count
+	Players  map[wire.PlayerID]wire.Player
+	now      time.Duration
+	flush    uint32 // newest flush seen
+	timeMS   uint32
+	cur      wire.Flush
+	curPN    uint64
+	hasCur   bool
+	tick     uint32
+	full     bool
+
+	classes []*Class // those of this build
+	byNum   []*Class // by the world's number
+	byID    map[wire.ID]*Copy
+	byH     map[uint32]*Copy
+	fence   map[uint32]uint64
+	pend    map[wire.ID]*Copy // announcements beside a body of an older incarnation
+	dead    map[wire.ID]death
+	deadIDs []wire.ID
+	mine    map[wire.ID]wire.Count // destroyed here, not yet confirmed (R-22a)
+	order   []*Copy                // every copy of byID, in order of creation: iteration must be the same in every run
+	changed []*Copy
+	marks   []*Copy
+	keep    []*Copy // scratch of Send
+	values  []byte  // scratch of Send
+	nonce   uint32
+
+	views  []grid.Chunk
+	follow bool
+	sent   sentLog
+	stats  Stats
+}
+
+type death struct {
+	inc  wire.Count
+	cert []byte
+	at   time.Duration
+}
+
+// maxDead bounds the list of destroyed incarnations.
+const maxDead = 8192
+
+// New returns a registry without a session.
+func New(cfg Config) *Registry {
+	if cfg.MaxEntities == 0 {
+		cfg.MaxEntities = 4096
+	}
+	return &Registry{cfg: cfg, Players: map[wire.PlayerID]wire.Player{}, byID: map[wire.ID]*Copy{}, byH: map[uint32]*Copy{},
+		fence: map[uint32]uint64{}, pend: map[wire.ID]*Copy{}, dead: map[wire.ID]death{}, mine: map[wire.ID]wire.Count{}, follow: true}
+}
+
+// Stats returns the counters.
+func (r *Registry) Stats() Stats { return r.stats }
+
+// AddClass adds a class of this build. All must be added before Connect.
+func (r *Registry) AddClass(c *wire.Class, data any) *Class {
+	k := &Class{Class: *c, Local: uint32(len(r.classes) + 1), Data: data}
+	r.classes = append(r.classes, k)
+	return k
+}
+
+// Find returns the copy of an entity, or nil.
+func (r *Registry) Find(id wire.ID) *Copy { return r.byID[id] }
+
+// Len is the number of copies.
+func (r *Registry) Len() int { return len(r.byID) }
+
+// Each calls f for every copy, in order of creation. f may create and drop copies; new ones are not visited.
+func (r *Registry) Each(f func(*Copy)) {
+	for _, c := range r.order[:len(r.order):len(r.order)] {
+		if c != nil && r.byID[c.ID] == c {
+			f(c)
+		}
+	}
+}
+
+// Flush is the number of the newest flush seen, and Time the relay's time then in ms.
+func (r *Registry) Flush() (flush, timeMS uint32) { return r.flush, r.timeMS }
+
+// Changed returns the copies that something happened to since the last call, in order.
+func (r *Registry) Changed(into []*Copy) []*Copy {
+	into = append(into, r.changed...)
+	for _, c := range r.changed {
+		c.changed = false
+	}
+	clear(r.changed)
+	r.changed = r.changed[:0]
+	return into
+}
+
+func (r *Registry) change(c *Copy) {
+	if !c.changed {
+		c.changed = true
+		r.changed = append(r.changed, c)
+	}
+}
+
+func (r *Registry) add(c *Copy) {
+	r.byID[c.ID] = c
+	if len(r.order) > 64 && len(r.order) > 2*len(r.byID) {
+		keep := make([]*Copy, 0, len(r.byID)+16)
+		for _, k := range r.order {
+			if r.byID[k.ID] == k && k != c {
+				keep = append(keep, k)
+			}
+		}
+		r.order = keep
+	}
+	r.order = append(r.order, c)
+}
+
+// drop ends a copy.
+func (r *Registry) drop(c *Copy, why wire.Why, by wire.PlayerID, died bool, cert []byte) {
+	if died {
+		r.died(c.ID, c.Inc, cert)
+	}
+	if r.byID[c.ID] == c {
+		delete(r.byID, c.ID)
+	}
+	if r.byH[c.Handle] == c {
+		delete(r.byH, c.Handle)
+	}
+	c.Gone, c.Why, c.By = true, why, by
+	c.drives = false
+	r.change(c)
+	if r.full && len(r.byID) < r.cfg.MaxEntities*15/16 {
+		r.full = false
+		r.queue([]byte{wire.MsgRoom})
+	}
+}
+
+func (r *Registry) died(id wire.ID, inc wire.Count, cert []byte) {
+	d, ok := r.dead[id]
+	if !ok {
+		for len(r.deadIDs) >= maxDead {
+			delete(r.dead, r.deadIDs[0])
+			r.deadIDs = r.deadIDs[1:]
+		}
+		r.deadIDs = append(r.deadIDs, id)
+	}
+	if inc >= d.inc {
+		r.dead[id] = death{inc, bytes.Clone(cert), r.now}
+	}
+}
+
+func (r *Registry) queue(msg []byte) {
+	if r.conn != nil {
+		// A full window means that the relay acks nothing: the session is ending, and what was announced is announced again.
+		_ = r.conn.Queue(wire.StreamControl, msg)
+	}
+}

@@ -1,0 +1,320 @@
+package shard
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/throng-dev/throng/internal/table"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// standing is an announcement that waits for the end of the settling time: a stand-in's, or a placement.
+type standing struct {
+	session uint32
+	kind    byte
+	m       wire.Entity
+}
+
+// maxStanding bounds what waits, over all sessions.
+const maxStanding = 1 << 16
+
+func (s *Shard) wait(o *Session, kind byte, m *wire.Entity) {
+	if len(s.standby) >= maxStanding {
+		o.refuse(m, wire.RefusedLimit)
+		return
+	}
+	k := *m
+	k.Values, k.Cert = append([]byte(nil), m.Values...), append([]byte(nil), m.Cert...)
+	s.standby = append(s.standby, standing{o.number, kind, k})
+}
+
+// standIn takes what waited. It runs once, before the first election.
+func (s *Shard) standIn() {
+	waiting := s.standby
+	s.standby = nil
+	for i := range waiting {
+		if o := s.session(waiting[i].session); o != nil {
+			s.message(o, waiting[i].kind, &waiting[i].m)
+		}
+	}
+}
+
+// announced checks what spawns and re-announcements have in common. A nil class means that it was refused.
+func (s *Shard) announced(o *Session, m *wire.Entity) *table.Class {
+	reason := uint8(wire.RefusedInvalid)
+	if m.ID != (wire.ID{}) && int(m.Class) < len(o.classes) {
+		if c := o.classes[m.Class]; c != nil && c.ValuesLen(m.Mask, m.Values) == len(m.Values) && len(m.Values) <= wire.MaxValues {
+			if o.owned < s.cfg.SessionEntities {
+				return c
+			}
+			reason = wire.RefusedLimit
+		}
+	}
+	s.stats.Refused++
+	o.refuse(m, reason)
+	return nil
+}
+
+// spawn takes the announcement of a new entity.
+func (s *Shard) spawn(o *Session, m *wire.Entity) {
+	c := s.announced(o, m)
+	if c == nil {
+		return
+	}
+	placed := m.Flags&wire.EntityPlaced != 0
+	e := s.table.ByID(m.ID)
+	switch {
+	case placed && !s.settled:
+		s.wait(o, wire.MsgSpawn, m)
+		return
+	case placed && e == nil && s.table.Gone(m.ID) != 0: // it stays destroyed
+		r := *m
+		r.Inc = s.table.Gone(m.ID)
+		o.refuse(&r, wire.RefusedDead)
+		return
+	case placed && e != nil && e.Flags&wire.EntityPlaced != 0 && e.Class == c:
+		o.place(m.ID)
+		s.look(e)
+		return
+	case e != nil:
+		s.stats.Refused++
+		o.refuse(m, wire.RefusedIDHeld)
+		return
+	case m.Flags&wire.EntityHosted != 0 && !placed && s.host == nil:
+		o.refuse(m, wire.RefusedNoHost)
+		return
+	}
+	owner := o
+	if m.Flags&wire.EntityHosted != 0 {
+		owner = s.host
+	}
+	if e = s.create(o, m, c, s.table.NextInc(), s.table.NextTerm(0), owner); e == nil {
+		return
+	}
+	if placed {
+		o.place(m.ID)
+	}
+	s.hand(e, owner, o)
+}
+
+func (o *Session) place(id wire.ID) {
+	if o.placed == nil {
+		o.placed = make(map[wire.ID]bool)
+	}
+	o.placed[id] = true
+}
+
+// create adds an entity that driver will drive; nil driver: nobody. It returns nil if the world is full.
+func (s *Shard) create(o *Session, m *wire.Entity, c *table.Class, inc, term wire.Count, driver *Session) *table.Entity {
+	e := s.table.Create(s.now, m.ID, inc, term, c)
+	if e == nil {
+		s.stats.Refused++
+		o.refuse(m, wire.RefusedLimit)
+		return nil
+	}
+	e.Nonce, e.Flags, e.RoleVer = m.Nonce, m.Flags&^wire.EntityDrives, s.flush+1
+	if e.Flags&wire.EntityHosted == 0 {
+		e.Owner = driver.Player
+	}
+	if driver != nil {
+		e.Driver = driver.number
+		driver.owned++
+	}
+	s.accept(e, m.Mask, m.Values)
+	if c.Position >= 0 {
+		s.grid.Add(e.Handle, m.Chunk)
+		e.Prev = m.Chunk
+	} else {
+		s.global = append(s.global, e)
+	}
+	s.look(e)
+	if driver != nil && driver.Player == e.Owner && e.Flags&wire.EntityAvatar != 0 {
+		driver.avatar = e
+		driver.lookFromAvatar()
+	}
+	return e
+}
+
+// accept stores the values of the slots in mask, whose lengths were checked, if they differ from what is held.
+func (s *Shard) accept(e *table.Entity, mask uint64, values []byte) {
+	for m := mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		l := e.Class.ValueLen(i, values)
+		if string(e.Value(i)) != string(values[:l]) && !s.set(e, i, values[:l]) {
+			s.stats.Refused++
+		}
+		values = values[l:]
+	}
+}
+
+// hand tells the driver of a new entity that it drives: with a bind if it announced the entity itself, so that it keeps its own
+// values, else with an assign.
+func (s *Shard) hand(e *table.Entity, driver, announcer *Session) {
+	if driver == nil {
+		return
+	}
+	if p := driver.pairs.get(e.Handle); p == nil {
+		e.Refs++
+		driver.pairs.add(e.Handle).state = drives
+	} else {
+		driver.clean(p)
+		p.state = drives
+	}
+	if driver == announcer {
+		s.bind(e, driver)
+	} else {
+		s.assign(e, driver)
+	}
+}
+
+func (s *Shard) bind(e *table.Entity, o *Session) {
+	m := wire.Entity{ID: e.ID, Inc: e.Inc, Term: e.Term, Nonce: e.Nonce, Handle: e.Handle, Gen: e.Gen, Flags: e.Flags, Owner: e.Owner,
+		Cert: s.certify(e, o.Player, e.Term)}
+	o.queue(wire.AppendEntity(nil, wire.MsgBind, &m))
+}
+
+func (s *Shard) assign(e *table.Entity, o *Session) {
+	m := wire.Entity{ID: e.ID, Inc: e.Inc, Term: e.Term, Nonce: e.Nonce, Class: e.Class.Num, ClassID: e.Class.ID, ClassHash: e.Class.Hash,
+		Handle: e.Handle, Gen: e.Gen, Flags: e.Flags, N: e.N, Owner: e.Owner, Cert: s.certify(e, o.Player, e.Term), Chunk: e.Place.Chunk,
+		Mask: e.Class.All, Values: e.AppendValues(s.scratch.values[:0], e.Class.All)}
+	o.queue(wire.AppendEntity(nil, wire.MsgAssign, &m))
+}
+
+// again takes a re-announcement.
+func (s *Shard) again(o *Session, m *wire.Entity) {
+	c := s.announced(o, m)
+	if c == nil {
+		return
+	}
+	if s.cfg.Key != nil && !hmac.Equal(m.Cert, s.mac(m.ID, c.ID, m.Inc, m.Term, o.Player)) {
+		s.stats.Refused++
+		o.refuse(m, wire.RefusedRights)
+		return
+	}
+	stands := m.Flags&wire.EntityDrives == 0
+	if stands && !s.settled {
+		s.wait(o, wire.MsgAgain, m) // drivers come first
+		return
+	}
+	announcer := o
+	if stands {
+		announcer = nil // it gets the values too: its own may be old
+	}
+	e := s.table.ByID(m.ID)
+	switch {
+	case s.table.Gone(m.ID) >= m.Inc || e != nil && e.Inc > m.Inc:
+		o.refuse(m, wire.RefusedDead)
+	case e == nil || e.Inc < m.Inc:
+		if e != nil {
+			s.kill(e, wire.WhyDestroyed, wire.PlayerID{})
+		}
+		if e = s.create(o, m, c, m.Inc, s.table.NextTerm(m.Term), o); e == nil {
+			return
+		}
+		e.AnnTerm = m.Term
+		if e.Flags&wire.EntityPlaced != 0 {
+			o.place(m.ID)
+		}
+		s.hand(e, o, announcer)
+		if s.settled && e.Flags&wire.EntityHosted != 0 {
+			s.toHost(e)
+		}
+	case e.AnnTerm != 0 && m.Term > e.AnnTerm && e.Driver != o.number && e.Class == c: // the highest term wins
+		e.Nonce = m.Nonce
+		s.accept(e, m.Mask, m.Values)
+		s.place(e, m.Chunk)
+		s.pass(e, o, s.table.NextTerm(max(m.Term, e.Term)))
+		e.AnnTerm = m.Term
+		s.hand(e, o, announcer)
+	default:
+		if e.Flags&wire.EntityPlaced != 0 {
+			o.place(m.ID)
+			s.look(e)
+		}
+		o.refuse(m, wire.RefusedNotDriver)
+	}
+}
+
+// heardGone takes a report of what an older epoch destroyed.
+func (s *Shard) heardGone(o *Session, m *wire.Entity) {
+	if s.cfg.Key != nil && !hmac.Equal(m.Cert, s.mac(m.ID, 0, m.Inc, 0, wire.PlayerID{})) {
+		s.stats.Refused++
+		return
+	}
+	if e := s.table.ByID(m.ID); e != nil && e.Inc <= m.Inc {
+		s.kill(e, wire.WhyDestroyed, wire.PlayerID{})
+	}
+	s.table.SetGone(m.ID, m.Inc)
+}
+
+// destroy takes a request to destroy, by the driver or by the host.
+func (s *Shard) destroy(o *Session, m *wire.Entity) {
+	e := s.table.ByID(m.ID)
+	if e == nil {
+		return
+	}
+	mine := e.Driver == o.number && (m.Inc == e.Inc || m.Inc == 0 && m.Nonce == e.Nonce)
+	hosts := s.host == o && m.Inc == e.Inc && e.Flags&wire.EntityOwnerOnly == 0
+	if !mine && !hosts {
+		s.stats.Refused++
+		o.refuse(m, wire.RefusedNotDriver)
+		return
+	}
+	s.kill(e, wire.WhyDestroyed, o.Player)
+}
+
+// kill takes an entity out of the world and lets everybody who was told of it know.
+func (s *Shard) kill(e *table.Entity, why wire.Why, by wire.PlayerID) {
+	if e.Dead {
+		return
+	}
+	if d := s.session(e.Driver); d != nil {
+		d.owned--
+		if d.avatar == e {
+			d.avatar = nil
+		}
+	}
+	e.By = by
+	if why == wire.WhyDestroyed && s.cfg.Key != nil {
+		e.Cert = s.mac(e.ID, 0, e.Inc, 0, wire.PlayerID{})
+	}
+	s.table.Kill(e, why)
+	if s.cfg.Faults.ReuseNow {
+		s.table.Free(s.now, e)
+	}
+	if e.Place.In() {
+		s.grid.Remove(e.Handle)
+	}
+	for i, g := range s.global {
+		if g == e {
+			s.global = append(s.global[:i], s.global[i+1:]...)
+			break
+		}
+	}
+	s.look(e)
+	s.dying = append(s.dying, e)
+}
+
+// certify makes the certificate that lets player re-announce e under term after a restart.
+func (s *Shard) certify(e *table.Entity, player wire.PlayerID, term wire.Count) []byte {
+	if s.cfg.Key == nil {
+		return nil
+	}
+	return s.mac(e.ID, e.Class.ID, e.Inc, term, player)
+}
+
+func (s *Shard) mac(id wire.ID, class uint32, inc, term wire.Count, player wire.PlayerID) []byte {
+	h := hmac.New(sha256.New, s.cfg.Key)
+	var b [20]byte
+	binary.LittleEndian.PutUint32(b[:], class)
+	binary.LittleEndian.PutUint64(b[4:], uint64(inc))
+	binary.LittleEndian.PutUint64(b[12:], uint64(term))
+	h.Write([]byte(s.cfg.World))
+	h.Write([]byte{0})
+	h.Write(id[:])
+	h.Write(b[:])
+	h.Write(player[:])
+	return h.Sum(nil)[:16]
+}

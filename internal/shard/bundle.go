@@ -1,0 +1,388 @@
+package shard
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/internal/grid"
+	"github.com/throng-dev/throng/internal/session"
+	"github.com/throng-dev/throng/internal/wire"
+	"github.com/throng-dev/throng/transport"
+)
+
+// packetPool hands out buffers of one size that all come back at the next flush.
+type packetPool struct {
+	all  [][]byte
+	used int
+}
+
+func (p *packetPool) reset() { p.used = 0 }
+
+func (p *packetPool) get() []byte {
+	if p.used == len(p.all) {
+		p.all = append(p.all, transport.NewBuffer())
+	}
+	p.used++
+	return p.all[p.used-1][:transport.Headroom]
+}
+
+// scratch is memory that lives for one call.
+type scratch struct {
+	values []byte
+	frame  []byte
+	near   []nearSeg
+}
+
+type nearSeg struct {
+	dist int64
+	seg  int32
+}
+
+// bundler fills the packets of one session in one flush.
+type bundler struct {
+	s      *Shard
+	o      *Session
+	out    []transport.Datagram
+	b      []byte
+	limit  int
+	base   grid.Chunk
+	open   bool
+	headed bool // the packet has its KindFlush frame
+	fresh  int  // length right after the head
+}
+
+// headSize is more than a KindFlush frame takes: kind, length, epoch, flush, time, three chunk varints.
+const headSize = 2 + 7 + 30
+
+// room makes sure that the open packet can take n more bytes of records. A record that is larger than a packet on a narrow
+// path may use all that the carrier takes.
+func (w *bundler) room(n int) {
+	if w.open && len(w.b)-transport.Headroom+n+w.head() > w.limit {
+		if !w.headed || len(w.b) > w.fresh {
+			w.flush()
+		}
+	}
+	if !w.open {
+		w.begin()
+		if len(w.b)-transport.Headroom+n+w.head() > w.limit && len(w.b) > transport.Headroom+32 {
+			w.flush() // reliable pieces filled it
+			w.begin()
+		}
+	}
+	if !w.headed {
+		w.headed = true
+		f := wire.Flush{Epoch: w.o.epoch, Flush: w.s.flush, Time: w.s.ms(), Base: w.base}
+		w.s.scratch.frame = f.Append(w.s.scratch.frame[:0])
+		w.b = session.AppendFrame(w.b, wire.KindFlush, w.s.scratch.frame)
+		w.fresh = len(w.b)
+	}
+}
+
+func (w *bundler) head() int {
+	if w.headed {
+		return 0
+	}
+	return headSize
+}
+
+func (w *bundler) begin() {
+	w.b = w.o.conn.AppendReliable(w.s.now, w.o.conn.Begin(w.s.now, w.s.packets.get()), w.limit)
+	w.open, w.headed, w.fresh = true, false, len(w.b)
+}
+
+func (w *bundler) flush() {
+	if !w.open {
+		return
+	}
+	w.open = false
+	pn := w.o.conn.Commit(w.s.now, w.b, w.headed)
+	if w.headed {
+		w.o.sent.commit(pn, w.s.flush)
+	}
+	w.out = append(w.out, transport.Datagram{To: w.o.To, Buf: w.b})
+	w.s.stats.Packets++
+	w.s.stats.Bytes += uint64(len(w.b) - transport.Headroom)
+}
+
+// bundle builds the packets of one session: what it is told reliably, departures, its own records, introductions by nearness,
+// then the shared segments in its reach, nearest first.
+func (s *Shard) bundle(o *Session, out []transport.Datagram) []transport.Datagram {
+	if o.closing != nil {
+		return out
+	}
+	w := bundler{s: s, o: o, out: out, limit: min(o.conn.Limit(s.now), transport.MaxPayload)}
+	if len(o.views) > 0 {
+		w.base = o.views[0]
+	}
+	if o.silent {
+		if o.skipped == 0 {
+			o.skipped = s.flush
+		}
+	} else {
+		o.catchUp()
+		o.tokens = min(o.tokens+float64(s.cfg.Budget)*(s.now-o.refill).Seconds(), float64(s.cfg.Budget))
+		near := o.nearSegments()
+		w.departs()
+		w.ownRecords()
+		w.introductions()
+		w.segments(near)
+		if len(o.intros)+len(o.own) > 0 {
+			s.wake = min(s.wake, s.now+time.Duration(s.cfg.Profile.FlushMS)*time.Millisecond)
+		}
+	}
+	o.refill = s.now
+	w.flush()
+	for range 64 { // what is reliable and found no room
+		if !o.conn.WantsSend(s.now) {
+			break
+		}
+		w.begin()
+		w.flush()
+	}
+	return w.out
+}
+
+// catchUp makes dirty what the session missed while it was silent.
+func (o *Session) catchUp() {
+	if o.skipped == 0 {
+		return
+	}
+	s := o.shard
+	for i := range o.pairs.list {
+		if p := &o.pairs.list[i]; p.state == known {
+			e := s.table.ByHandle(p.handle)
+			o.dirty(p, e.Since(o.skipped-1)&s.visible(e))
+		}
+	}
+	o.skipped = 0
+}
+
+// nearSegments finds the segments of this flush that the observer gets, and makes dirty what changed on guests: entities of
+// ring reach+1, which the observer still holds but whose chunks it is not sent.
+func (o *Session) nearSegments() []nearSeg {
+	s := o.shard
+	b := &s.blob
+	near := s.scratch.near[:0]
+	if len(b.segs) == 0 || o.pairs.len() == 0 {
+		return near
+	}
+	for i := b.global.from; i < b.global.to; i++ {
+		near = append(near, nearSeg{0, i})
+	}
+	if len(o.views) == 1 {
+		near = o.nearView(near, o.views[0])
+	} else if len(o.views) > 1 { // regions of several views may overlap: look at every region once
+		for _, r := range s.regionsInOrder() {
+			near = o.nearRegion(near, r)
+		}
+	}
+	s.scratch.near = near
+	if len(near) > 1 {
+		sortNear(near)
+	}
+	return near
+}
+
+func (o *Session) nearView(near []nearSeg, v grid.Chunk) []nearSeg {
+	s := o.shard
+	r := int64(s.cfg.Profile.Reach) + 1
+	lo := grid.Chunk{X: v.X - r, Y: v.Y - r, Z: v.Z - r}.Region()
+	hi := grid.Chunk{X: v.X + r, Y: v.Y + r, Z: v.Z + r}.Region()
+	for x := lo.X; x <= hi.X; x++ {
+		for y := lo.Y; y <= hi.Y; y++ {
+			for z := lo.Z; z <= hi.Z; z++ {
+				if at, ok := s.blob.regions[grid.Region{X: x, Y: y, Z: z}]; ok {
+					near = o.nearRegion(near, at)
+				}
+			}
+		}
+	}
+	return near
+}
+
+func (o *Session) nearRegion(near []nearSeg, at span) []nearSeg {
+	s := o.shard
+	reach, props := int64(s.cfg.Profile.Reach), int64(s.cfg.Profile.PropertyReach)
+	for i := at.from; i < at.to; i++ {
+		g := &s.blob.segs[i]
+		switch d := o.chunkDistance(g.chunk); {
+		case d <= props || d <= reach && g.lane != laneProperty:
+			near = append(near, nearSeg{d, i})
+		case d == reach+1 && !s.cfg.Faults.GuestForgotten:
+			for _, l := range s.blob.ents[g.ents.from:g.ents.to] {
+				if p := o.pairs.get(l.handle); p != nil && p.state == known {
+					o.dirty(p, l.mask)
+				}
+			}
+		}
+	}
+	return near
+}
+
+// regionsInOrder lists the regions of the blob in the order of its segments.
+func (s *Shard) regionsInOrder() []span {
+	var all []span
+	for i := s.blob.global.to; int(i) < len(s.blob.segs); {
+		r := s.blob.regions[s.blob.segs[i].chunk.Region()]
+		all = append(all, r)
+		i = r.to
+	}
+	return all
+}
+
+// sortNear orders by distance. There are few distances and the list is short or sorted already, so insertion is enough up
+// to a size; beyond it, counting by distance.
+func sortNear(near []nearSeg) {
+	if len(near) <= 32 {
+		for i := 1; i < len(near); i++ {
+			for j := i; j > 0 && near[j].dist < near[j-1].dist; j-- {
+				near[j], near[j-1] = near[j-1], near[j]
+			}
+		}
+		return
+	}
+	out := make([]nearSeg, 0, len(near))
+	for d := int64(0); len(out) < len(near); d++ {
+		for _, n := range near {
+			if n.dist == d {
+				out = append(out, n)
+			}
+		}
+	}
+	copy(near, out)
+}
+
+func (w *bundler) segments(near []nearSeg) {
+	b := &w.s.blob
+	var code [32]byte
+	for _, n := range near {
+		g := &b.segs[n.seg]
+		body := b.b[g.from:g.to]
+		c := wire.AppendChunk(code[:0], w.base, g.chunk)
+		w.room(session.FrameSize(len(c) + len(body)))
+		w.b = append(w.b, wire.KindSegment)
+		w.b = appendLen(w.b, len(c)+len(body))
+		w.b = append(append(w.b, c...), body...)
+		w.o.sent.segs = append(w.o.sent.segs, b.first+uint32(n.seg))
+		w.s.stats.SegmentCopies++
+		w.s.stats.RecordCopies += uint64(g.records)
+	}
+}
+
+func appendLen(b []byte, n int) []byte {
+	if n < 0x80 {
+		return append(b, byte(n))
+	}
+	return append(b, byte(n)|0x80, byte(n>>7))
+}
+
+func (w *bundler) departs() {
+	s, o := w.s, w.o
+	for _, h := range o.leaves {
+		p := o.pairs.get(h)
+		if p == nil || p.state != leaving || p.pkt != 0 {
+			continue
+		}
+		e := s.table.ByHandle(h)
+		m := wire.Depart{Handle: h, ID: e.ID, Inc: e.Inc, Nonce: e.Nonce}
+		switch {
+		case e.Dead:
+			m.Why, m.By, m.Cert = e.Why, e.By, e.Cert
+		case e.Silent:
+			m.Why = wire.WhyStale
+		}
+		s.scratch.frame = m.Append(s.scratch.frame[:0])
+		w.frame(wire.KindDepart, s.scratch.frame)
+		p.pkt = uint32(o.conn.Next())
+		o.sent.own = append(o.sent.own, ownRef{handle: h, kind: refDepart})
+		s.stats.Departs++
+	}
+	o.leaves = o.leaves[:0]
+}
+
+// frame writes a frame into the packets and counts it against what is the observer's own.
+func (w *bundler) frame(kind byte, body []byte) {
+	w.room(session.FrameSize(len(body)))
+	w.b = session.AppendFrame(w.b, kind, body)
+	w.o.tokens -= float64(session.FrameSize(len(body)))
+}
+
+// ownRecords sends what is dirty for this observer alone, as current values, within its budget.
+func (w *bundler) ownRecords() {
+	s, o := w.s, w.o
+	var seg wire.Segment
+	for i := 0; i < len(o.own); {
+		it := &o.own[i]
+		e := s.table.ByHandle(it.handle)
+		p := o.pairs.get(it.handle)
+		if it.role {
+			m := wire.Role{Handle: e.Handle, Term: e.Term, Flags: e.Flags, Owner: e.Owner}
+			s.scratch.frame = m.Append(s.scratch.frame[:0])
+			w.frame(wire.KindRole, s.scratch.frame)
+			o.sent.own = append(o.sent.own, ownRef{handle: e.Handle, kind: refRole})
+			it.role = false
+		}
+		mask := it.mask & s.visible(e)
+		if p.flags&far != 0 {
+			mask &= e.Class.Presence
+		}
+		if mask != 0 {
+			if o.tokens <= 0 {
+				i++
+				continue
+			}
+			b := wire.AppendChunk(s.scratch.frame[:0], w.base, e.Place.Chunk)
+			seg.Reset(b, e.Class.Num, &e.Class.Class, e.Place.Chunk)
+			seg.Begin(e.Handle, e.Place.Chunk, mask)
+			s.scratch.frame = e.AppendValues(seg.B, mask)
+			w.frame(wire.KindSegment, s.scratch.frame)
+			o.sent.own = append(o.sent.own, ownRef{handle: e.Handle, kind: refDelta, mask: mask})
+			s.stats.OwnRecords++
+			it.mask &^= mask
+		}
+		if it.mask == 0 {
+			o.clean(p) // puts the last item here
+		} else {
+			i++
+		}
+	}
+}
+
+// introductions sends baselines, nearest first, within the budget.
+func (w *bundler) introductions() {
+	s, o := w.s, w.o
+	if len(o.intros) == 0 {
+		o.endMark()
+		return
+	}
+	keep := o.intros[:0]
+	for _, h := range o.intros { // what changed its mind meanwhile
+		if p := o.pairs.get(h); p != nil && p.flags&queued != 0 {
+			if p.state == introducing && p.pkt == 0 {
+				keep = append(keep, h)
+			} else {
+				p.flags &^= queued
+			}
+		}
+	}
+	o.intros = keep
+	o.nearestFirst()
+	keep = o.intros[:0]
+	for _, h := range o.intros {
+		p, e := o.pairs.get(h), s.table.ByHandle(h)
+		if o.tokens <= 0 || !o.resolves(e.Class) {
+			keep = append(keep, h)
+			continue
+		}
+		mask := s.visible(e)
+		m := wire.Intro{Handle: h, Gen: e.Gen, Num: e.Class.Num, ClassID: e.Class.ID, ClassHash: e.Class.Hash, ID: e.ID, Inc: e.Inc,
+			Term: e.Term, Flags: e.Flags, Owner: e.Owner, Nonce: e.Nonce, Chunk: e.Place.Chunk, Mask: mask}
+		s.scratch.frame = e.AppendValues(m.Append(s.scratch.frame[:0], w.base), mask)
+		w.frame(wire.KindIntro, s.scratch.frame)
+		p.flags &^= queued
+		p.pkt, p.v = uint32(o.conn.Next()), s.flush
+		o.sent.own = append(o.sent.own, ownRef{handle: h, kind: refIntro})
+		s.stats.Intros++
+	}
+	o.intros = keep
+	o.endMark()
+}

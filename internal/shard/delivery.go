@@ -1,0 +1,186 @@
+package shard
+
+import (
+	"slices"
+
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// sentLog remembers what the packets in flight to a session carried: segments by number, own records by handle.
+type sentLog struct {
+	log  []sentPacket // by packet number
+	head int
+	segs []uint32 // of the packet being filled, until commit
+	own  []ownRef
+	free []sentPacket
+}
+
+type sentPacket struct {
+	pn    uint64
+	flush uint32
+	done  bool
+	segs  []uint32
+	own   []ownRef
+}
+
+type ownRef struct {
+	mask   uint64
+	handle uint32
+	kind   uint8
+}
+
+const (
+	refDelta = iota
+	refIntro
+	refDepart
+	refRole
+)
+
+// commit ties what was appended to segs and own to a packet.
+func (l *sentLog) commit(pn uint64, flush uint32) {
+	var p sentPacket
+	if n := len(l.free); n > 0 {
+		p, l.free = l.free[n-1], l.free[:n-1]
+	}
+	l.log = append(l.log, sentPacket{pn: pn, flush: flush, segs: append(p.segs[:0], l.segs...), own: append(p.own[:0], l.own...)})
+	l.segs, l.own = l.segs[:0], l.own[:0]
+}
+
+// take returns the packet and forgets it; nil if nothing is known of it. Valid until the next commit.
+func (l *sentLog) take(pn uint64) *sentPacket {
+	live := l.log[l.head:]
+	i, ok := slices.BinarySearchFunc(live, pn, func(p sentPacket, pn uint64) int {
+		switch {
+		case p.pn < pn:
+			return -1
+		case p.pn > pn:
+			return 1
+		}
+		return 0
+	})
+	if !ok || live[i].done {
+		return nil
+	}
+	live[i].done = true
+	return &live[i]
+}
+
+// trim gives back what is done. Call it when no packet from take is in use.
+func (l *sentLog) trim() {
+	for l.head < len(l.log) && l.log[l.head].done {
+		if len(l.free) < 16 {
+			l.free = append(l.free, l.log[l.head])
+		}
+		l.log[l.head] = sentPacket{}
+		l.head++
+	}
+	if l.head == len(l.log) {
+		l.log, l.head = l.log[:0], 0
+	} else if l.head > 64 && 2*l.head > len(l.log) {
+		n := copy(l.log, l.log[l.head:])
+		clear(l.log[n:])
+		l.log, l.head = l.log[:n], 0
+	}
+}
+
+// Acked is part of session.Handler: everything in the packet was applied, stored to be applied, or void.
+func (o *Session) Acked(pn uint64) {
+	s := o.shard
+	t := o.sent.take(pn)
+	if t == nil {
+		return
+	}
+	for _, r := range t.own {
+		p := o.pairs.get(r.handle)
+		if p == nil || p.pkt != uint32(pn) {
+			continue
+		}
+		e := s.table.ByHandle(r.handle)
+		switch {
+		case r.kind == refIntro && p.state == introducing:
+			p.state, p.pkt = known, 0
+			if !s.cfg.Faults.AckUnknown {
+				o.dirty(p, e.Since(p.v)&s.visible(e)&^e.Class.Init)
+			}
+			if int32(e.RoleVer-p.v) > 0 && !s.cfg.Faults.RoleForgotten {
+				o.roleDirty(p)
+			}
+			if !e.Dead && !e.Silent {
+				o.lane(p, e, o.distance(e))
+			}
+			s.urgent = s.urgent || p.pkt != 0
+		case r.kind == refDepart && p.state == leaving:
+			o.forget(e)
+		}
+	}
+	o.sent.trim()
+}
+
+// Lost is part of session.Handler: what the packet carried is dirty again and goes out as its current value.
+func (o *Session) Lost(pn uint64) {
+	s := o.shard
+	t := o.sent.take(pn)
+	if t == nil {
+		return
+	}
+	s.stats.Lost++
+	for _, r := range t.own {
+		p := o.pairs.get(r.handle)
+		if p == nil {
+			continue
+		}
+		switch {
+		case r.kind == refIntro && p.state == introducing && p.pkt == uint32(pn):
+			o.introduce(p)
+		case r.kind == refDepart && p.state == leaving && p.pkt == uint32(pn):
+			p.pkt = 0
+			o.leaves = append(o.leaves, r.handle)
+		case r.kind == refRole && p.state == known:
+			o.roleDirty(p)
+		case r.kind == refDelta && p.state == known:
+			o.dirty(p, r.mask)
+		}
+	}
+	for _, seg := range t.segs {
+		ents, ok := s.lists.find(seg)
+		if !ok {
+			o.lostLists(t.flush)
+			break
+		}
+		for _, l := range ents {
+			if p := o.pairs.get(l.handle); p != nil && p.state == known {
+				o.dirty(p, l.mask)
+			}
+		}
+	}
+	o.sent.trim()
+	s.urgent = true
+}
+
+// lostLists handles a loss reported after the flush forgot what its segments held: everything known that changed since is
+// dirty, whichever chunk it is in now.
+func (o *Session) lostLists(flush uint32) {
+	s := o.shard
+	s.stats.ListsGone++
+	for i := range o.pairs.list {
+		if p := &o.pairs.list[i]; p.state == known {
+			e := s.table.ByHandle(p.handle)
+			o.dirty(p, e.Since(flush-1)&s.visible(e)&^e.Class.Init)
+		}
+	}
+}
+
+// endMark tells a client, once, that everything it is due was introduced: copies of an older epoch that were not leave.
+func (o *Session) endMark() {
+	s := o.shard
+	if o.marked || !o.ready || !s.settled || len(o.intros) > 0 {
+		return
+	}
+	for i := range o.pairs.list {
+		if o.pairs.list[i].state == introducing {
+			return
+		}
+	}
+	o.marked = true
+	o.queue([]byte{wire.MsgEndMark})
+}

@@ -1,0 +1,228 @@
+package shard
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/internal/table"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// request takes a client's wish to drive an entity. Entities that grant without asking change hands; for others the wish goes
+// to whoever drives.
+func (s *Shard) request(o *Session, m *wire.Entity) {
+	e := s.table.ByID(m.ID)
+	if e == nil || e.Inc != m.Inc || e.Driver == o.number || e.Revoking {
+		return
+	}
+	if e.Flags&wire.EntityAutoGrant != 0 {
+		s.revoke(e, o.number, false)
+		return
+	}
+	s.stats.Refused++
+}
+
+// grant takes a driver's decision to hand over: to a player, or to the host.
+func (s *Shard) grant(o *Session, m *wire.Entity) {
+	e := s.table.ByID(m.ID)
+	if e == nil || e.Inc != m.Inc || e.Driver != o.number || e.Term != m.Term || e.Revoking {
+		s.stats.Refused++
+		return
+	}
+	if m.Owner == (wire.PlayerID{}) {
+		s.toHost(e)
+		return
+	}
+	for _, p := range s.sessions {
+		if p.Player == m.Owner && p != o {
+			s.revoke(e, p.number, false)
+			return
+		}
+	}
+	s.stats.Refused++ // B-092: not in the world
+}
+
+// toHost begins the hand-over of an entity to whoever is host when it is released.
+func (s *Shard) toHost(e *table.Entity) {
+	if s.host != nil && e.Driver == s.host.number && e.Flags&wire.EntityHosted != 0 || e.Revoking && e.ToHost {
+		return
+	}
+	s.revoke(e, 0, true)
+}
+
+// revoke begins the two-phase hand-over of R-21. From here to the assign nobody drives.
+func (s *Shard) revoke(e *table.Entity, target uint32, toHost bool) {
+	e.Target, e.ToHost = target, toHost
+	d := s.session(e.Driver)
+	if d == nil || d.silent {
+		s.swap(e)
+		return
+	}
+	if e.Revoking {
+		return // the target changed under way
+	}
+	e.Revoking, e.Deadline = true, s.now+s.cfg.ReleaseWait
+	s.revoking = append(s.revoking, e)
+	s.wake = min(s.wake, e.Deadline)
+	m := wire.Entity{ID: e.ID, Inc: e.Inc, Term: e.Term}
+	d.queue(wire.AppendEntity(nil, wire.MsgRevoke, &m))
+}
+
+// release takes the final values of a driver that was revoked.
+func (s *Shard) release(o *Session, m *wire.Entity) {
+	e := s.table.ByID(m.ID)
+	if e == nil || !e.Revoking || e.Driver != o.number || e.Inc != m.Inc || e.Term != m.Term {
+		s.stats.Stale++
+		return
+	}
+	c := e.Class
+	if c.ValuesLen(m.Mask, m.Values) == len(m.Values) {
+		mask, values := m.Mask&^(c.Auth|c.Init), m.Values
+		keep := s.scratch.values[:0]
+		kept := uint64(0)
+		for i := range c.Slots {
+			if m.Mask>>i&1 == 0 {
+				continue
+			}
+			l := c.ValueLen(i, values)
+			if mask>>i&1 != 0 && !e.Overridden(i, m.N) {
+				keep = append(keep, values[:l]...)
+				kept |= 1 << i
+			}
+			values = values[l:]
+		}
+		s.accept(e, kept, keep)
+		s.scratch.values = keep[:0]
+		if c.Position >= 0 && kept>>c.Position&1 != 0 {
+			s.place(e, m.Chunk)
+		}
+	}
+	s.swap(e)
+}
+
+// target is the session that the hand-over under way gives the entity to; nil if it is gone.
+func (s *Shard) target(e *table.Entity) *Session {
+	if e.ToHost {
+		return s.host
+	}
+	return s.session(e.Target)
+}
+
+// swap is the compare-and-swap of R-21: the target drives with the next term. If the target is gone the present driver goes on
+// with a new term; if that is gone as well the host takes over.
+func (s *Shard) swap(e *table.Entity) {
+	to := s.target(e)
+	toHost := e.ToHost
+	if to == nil && !(toHost && e.Flags&wire.EntityHosted != 0) {
+		to, toHost = s.session(e.Driver), e.Flags&wire.EntityHosted != 0
+		if to == nil {
+			to, toHost = s.host, true
+		}
+	}
+	if toHost {
+		e.Flags |= wire.EntityHosted
+	} else {
+		e.Flags &^= wire.EntityHosted
+	}
+	s.swapTo(e, to)
+}
+
+// swapTo gives the drive to a session, or to nobody: a host-owned entity without a host holds still (B-080).
+func (s *Shard) swapTo(e *table.Entity, to *Session) {
+	s.stats.Transfers++
+	s.pass(e, to, s.table.NextTerm(e.Term))
+	e.AnnTerm = 0
+	s.hand(e, to, nil)
+}
+
+// pass re-points an entity: owner, driver and term, and who must be told of it.
+func (s *Shard) pass(e *table.Entity, to *Session, term wire.Count) {
+	old := s.session(e.Driver)
+	if old != nil {
+		old.owned--
+		if old.avatar == e && old != to {
+			old.avatar = nil
+		}
+	}
+	e.NewTerm(term)
+	e.Revoking, e.Target, e.ToHost = false, 0, false
+	e.Driver, e.Owner = 0, wire.PlayerID{}
+	if to != nil {
+		e.Driver = to.number
+		to.owned++
+		if e.Flags&wire.EntityHosted == 0 {
+			e.Owner = to.Player
+		}
+		if silent := to.silent && e.Flags&wire.EntityHosted == 0; silent != e.Silent {
+			e.Silent = silent
+			s.look(e)
+		}
+	}
+	e.RoleVer = s.flush + 1
+	if old != nil && old != to { // as if it gained relevance
+		if p := old.pairs.get(e.Handle); p != nil {
+			old.introduce(p)
+		}
+		s.look(e)
+	}
+	for _, o := range s.sessions {
+		if p := o.pairs.get(e.Handle); p != nil && p.state == known {
+			o.roleDirty(p)
+		}
+	}
+	s.urgent = true
+}
+
+// elect makes the eligible session that joined the realm first the host (B-080), and moves the host-owned entities.
+func (s *Shard) elect() {
+	if !s.settled {
+		return
+	}
+	var host *Session
+	for _, o := range s.sessions {
+		if o.Eligible && !o.silent {
+			host = o
+			break
+		}
+	}
+	if host == s.host {
+		return
+	}
+	s.host = host
+	s.hostTerm = s.hostTerm.Next(s.cfg.Start)
+	s.stats.HostChanges++
+	m := wire.Host{Player: s.Host(), Term: s.hostTerm}
+	for _, o := range s.sessions {
+		o.queue(m.Append(nil))
+	}
+	for _, e := range s.table.All() {
+		if e != nil && !e.Dead && e.Flags&wire.EntityHosted != 0 && s.session(e.Driver) != host {
+			s.toHost(e)
+		}
+	}
+}
+
+// silence applies the one silence clock.
+func (s *Shard) silence() {
+	limit := time.Duration(s.cfg.Profile.SilenceMS) * time.Millisecond
+	changed := false
+	for _, o := range s.sessions {
+		silent := s.now-o.conn.LastReceived() > limit
+		if silent == o.silent {
+			continue
+		}
+		o.silent, changed = silent, true
+		for _, e := range s.table.All() {
+			if e != nil && !e.Dead && e.Driver == o.number && e.Flags&wire.EntityHosted == 0 {
+				e.Silent = silent
+				s.look(e)
+				if silent && e.Revoking && s.target(e) != nil {
+					s.stats.Forced++
+					s.swap(e)
+				}
+			}
+		}
+	}
+	if changed {
+		s.elect()
+	}
+}

@@ -1,0 +1,116 @@
+package shard
+
+// A pair is what a session and an entity have to do with each other. No pair: absent. A pair is 16 bytes without a
+// pointer, so pkt and v mean different things in different states.
+type pair struct {
+	handle uint32
+	pkt    uint32 // introducing, leaving: low half of the packet that says so, 0 before it left; known: index in own + 1, or 0
+	v      uint32 // introducing: flush of the baseline; known and far: flush since when properties are held back
+	state  state
+	flags  uint8
+}
+
+type state uint8
+
+const (
+	introducing state = iota
+	known
+	leaving
+	drives
+	refused // the client has no room
+)
+
+const (
+	queued = 1 << iota // in the session's list of introductions or departures to send
+	far                // beyond the property reach
+)
+
+// pairs is the set of a session, dense, with an index by handle.
+type pairs struct {
+	list  []pair
+	index map[uint32]int32
+}
+
+func (p *pairs) init() { p.list, p.index = nil, nil }
+
+func (p *pairs) len() int { return len(p.list) }
+
+// get returns the pair of a handle, or nil. The pointer is valid until the next add or remove.
+func (p *pairs) get(handle uint32) *pair {
+	if i, ok := p.index[handle]; ok {
+		return &p.list[i]
+	}
+	return nil
+}
+
+func (p *pairs) add(handle uint32) *pair {
+	if p.index == nil {
+		p.index = make(map[uint32]int32)
+	}
+	p.index[handle] = int32(len(p.list))
+	p.list = append(p.list, pair{handle: handle})
+	return &p.list[len(p.list)-1]
+}
+
+func (p *pairs) remove(handle uint32) {
+	i, ok := p.index[handle]
+	if !ok {
+		return
+	}
+	last := len(p.list) - 1
+	if int(i) != last {
+		p.list[i] = p.list[last]
+		p.index[p.list[i].handle] = i
+	}
+	p.list = p.list[:last]
+	delete(p.index, handle)
+	if last == 0 && cap(p.list) > 64 {
+		p.init() // a crowd has passed: give the memory back
+	}
+}
+
+// each calls f for every pair, from the newest; f may remove the pair it is given.
+func (p *pairs) each(f func(*pair)) {
+	for i := len(p.list) - 1; i >= 0; i-- {
+		if i < len(p.list) {
+			f(&p.list[i])
+		}
+	}
+}
+
+// ownItem is what is dirty for one observer alone.
+type ownItem struct {
+	mask   uint64
+	handle uint32
+	role   bool
+}
+
+// item returns the own item of a known pair, a new one if there is none.
+func (o *Session) item(p *pair) *ownItem {
+	if p.pkt == 0 {
+		o.own = append(o.own, ownItem{handle: p.handle})
+		p.pkt = uint32(len(o.own))
+	}
+	return &o.own[p.pkt-1]
+}
+
+func (o *Session) dirty(p *pair, mask uint64) {
+	if mask != 0 {
+		o.item(p).mask |= mask
+	}
+}
+
+func (o *Session) roleDirty(p *pair) { o.item(p).role = true }
+
+// clean drops what is dirty for a known pair. Other states have nothing.
+func (o *Session) clean(p *pair) {
+	if p.state == known && p.pkt != 0 {
+		at, last := p.pkt-1, len(o.own)-1
+		o.own[at] = o.own[last]
+		if int(at) != last {
+			o.pairs.get(o.own[at].handle).pkt = at + 1
+		}
+		o.own = o.own[:last]
+	}
+	p.pkt = 0
+}

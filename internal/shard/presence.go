@@ -1,0 +1,206 @@
+package shard
+
+import (
+	"math"
+	"slices"
+
+	"github.com/throng-dev/throng/internal/grid"
+	"github.com/throng-dev/throng/internal/table"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// presence decides who has what in reach: for entities that appeared, crossed a chunk or went, with every session; for
+// sessions that moved their view, with everything near.
+func (s *Shard) presence() {
+	for _, e := range s.moved {
+		for _, o := range s.sessions {
+			if !o.looked {
+				o.check(e)
+			}
+		}
+	}
+	for _, o := range s.sessions {
+		if o.looked {
+			o.scan()
+			for _, e := range s.moved {
+				o.check(e)
+			}
+		}
+	}
+	for _, e := range s.moved {
+		e.Checked = false
+	}
+	clear(s.moved)
+	s.moved = s.moved[:0]
+}
+
+// scan looks at everything that the session holds or has in reach.
+func (o *Session) scan() {
+	o.looked = false
+	s := o.shard
+	o.pairs.each(func(p *pair) { o.check(s.table.ByHandle(p.handle)) })
+	for _, v := range o.views {
+		s.grid.Near(v, int64(s.cfg.Profile.Reach), func(cell *grid.Cell) {
+			for _, h := range cell.Handles {
+				if o.pairs.get(h) == nil {
+					o.check(s.table.ByHandle(h))
+				}
+			}
+		})
+	}
+	for _, e := range s.global {
+		if o.pairs.get(e.Handle) == nil {
+			o.check(e)
+		}
+	}
+}
+
+// distance is how many chunks the nearest view is away; global entities are with everybody.
+func (o *Session) distance(e *table.Entity) int64 {
+	if e.Class.Position < 0 {
+		return 0
+	}
+	return o.chunkDistance(e.Place.Chunk)
+}
+
+func (o *Session) chunkDistance(c grid.Chunk) int64 {
+	d := int64(math.MaxInt64)
+	for _, v := range o.views {
+		d = min(d, v.Distance(c))
+	}
+	return d
+}
+
+func (s *Shard) reach(e *table.Entity) int64 {
+	r := int64(s.cfg.Profile.Reach)
+	if c := int64(e.Class.Reach); c > 0 {
+		r = min(r, c)
+	}
+	return r
+}
+
+// check moves the pair of the session and an entity to the state that their distance asks for.
+func (o *Session) check(e *table.Entity) {
+	s := o.shard
+	p := o.pairs.get(e.Handle)
+	visible := !e.Dead && !e.Silent
+	if p == nil {
+		if !o.ready || !visible || e.Flags&wire.EntityPlaced != 0 && !o.placed[e.ID] || o.distance(e) > s.reach(e) {
+			return
+		}
+		p = o.pairs.add(e.Handle)
+		e.Refs++
+		if o.full {
+			p.state = refused
+			return
+		}
+		o.introduce(p)
+		return
+	}
+	d := int64(math.MaxInt64)
+	if visible {
+		d = o.distance(e)
+	}
+	switch p.state {
+	case drives:
+		if e.Dead {
+			o.depart(p)
+		}
+	case introducing, known:
+		if d > s.reach(e)+1 {
+			o.depart(p)
+		} else {
+			o.lane(p, e, d)
+		}
+	case leaving:
+		if d <= s.reach(e) {
+			o.introduce(p)
+		}
+	case refused:
+		if d > s.reach(e)+1 {
+			o.forget(e)
+		}
+	}
+}
+
+// lane decides whether a held entity is within the property reach. What changes beyond it goes out on the way back.
+func (o *Session) lane(p *pair, e *table.Entity, d int64) {
+	s := o.shard
+	if s.cfg.Profile.PropertyReach >= s.cfg.Profile.Reach || p.state != known {
+		return
+	}
+	beyond := d > int64(s.cfg.Profile.PropertyReach)
+	switch {
+	case beyond && p.flags&far == 0:
+		p.flags |= far
+		p.v = s.flush - 1
+	case !beyond && p.flags&far != 0:
+		p.flags &^= far
+		o.dirty(p, e.Since(p.v)&s.visible(e)&^e.Class.Presence)
+	}
+}
+
+// introduce queues an introduction: now, or again.
+func (o *Session) introduce(p *pair) {
+	o.clean(p)
+	p.state = introducing
+	p.flags &^= far
+	if p.flags&queued == 0 {
+		p.flags |= queued
+		o.intros = append(o.intros, p.handle)
+	}
+}
+
+// depart queues a departure.
+func (o *Session) depart(p *pair) {
+	o.clean(p)
+	p.state = leaving
+	p.flags &^= far
+	o.leaves = append(o.leaves, p.handle)
+}
+
+// forget ends a pair: the session holds nothing of the entity any more.
+func (o *Session) forget(e *table.Entity) {
+	o.pairs.remove(e.Handle)
+	e.Refs--
+}
+
+// noRoom takes a client's answer that its entity bound is reached.
+func (s *Shard) noRoom(o *Session, m *wire.Entity) {
+	o.full = true
+	if p := o.pairs.get(m.Handle); p != nil && (p.state == known || p.state == introducing) {
+		o.clean(p)
+		p.state = refused
+	}
+}
+
+// room takes a client's word that it can hold more, and offers what it had refused, nearest first.
+func (o *Session) room() {
+	o.full = false
+	o.pairs.each(func(p *pair) {
+		if p.state == refused {
+			o.introduce(p)
+		}
+	})
+}
+
+// nearestFirst orders the introductions to send.
+func (o *Session) nearestFirst() {
+	if len(o.intros) < 2 {
+		return
+	}
+	s := o.shard
+	slices.SortFunc(o.intros, func(a, b uint32) int {
+		ea, eb := s.table.ByHandle(a), s.table.ByHandle(b)
+		if da, db := o.distance(ea), o.distance(eb); da != db {
+			if da < db {
+				return -1
+			}
+			return 1
+		}
+		return int(int64(a) - int64(b))
+	})
+}
+
+// visible is the mask of slots that shared records and baselines may carry: owner slots go to the owning session alone (B-024).
+func (s *Shard) visible(e *table.Entity) uint64 { return e.Class.All &^ e.Class.Owner }

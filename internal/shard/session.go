@@ -1,0 +1,310 @@
+package shard
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/internal/grid"
+	"github.com/throng-dev/throng/internal/session"
+	"github.com/throng-dev/throng/internal/table"
+	"github.com/throng-dev/throng/internal/wire"
+	"github.com/throng-dev/throng/transport"
+)
+
+// Identity is what a session's token says, checked by whoever accepted it.
+type Identity struct {
+	To       transport.ID // where its datagrams go
+	Player   wire.PlayerID
+	Senior   uint64 // lower joined the realm earlier
+	Eligible bool   // may become host
+	Observer bool   // may not write
+}
+
+// Session is one client in a world.
+type Session struct {
+	Identity
+	shard  *Shard
+	conn   *session.Conn
+	number uint32
+	open   bool
+	ready  bool // announced all it holds: presence may begin
+	marked bool // got its end mark
+	silent bool
+	full   bool // reported no room
+
+	classes []*table.Class // by the client's own number
+	knows   []uint64       // bit set: class numbers the client can resolve
+	told    []uint64       // bit set: class numbers sent to it
+	placed  map[wire.ID]bool
+
+	follow bool // looks from its avatar
+	avatar *table.Entity
+	views  []grid.Chunk
+	looked bool // views changed since the last flush
+	owned  int  // entities it drives
+	tick   uint32
+
+	pairs   pairs
+	intros  []uint32 // handles to introduce or, after a loss, to introduce again
+	leaves  []uint32
+	own     []ownItem // what is dirty for this observer alone
+	sent    sentLog
+	tokens  float64 // bytes it may still get of what is its own
+	refill  time.Duration
+	skipped uint32 // first flush it was not sent because it was silent; 0: none
+	epoch   uint8
+	closing error
+}
+
+// Join adds a session that speaks through conn, and queues its welcome. class announcements and entities may follow.
+func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch uint8) *Session {
+	s.now = now
+	s.lastNum++
+	o := &Session{Identity: id, shard: s, conn: conn, number: s.lastNum, open: true, epoch: epoch, follow: true, tokens: float64(s.cfg.Budget), refill: now}
+	o.pairs.init()
+	at := len(s.sessions)
+	for at > 0 && s.sessions[at-1].Senior > id.Senior {
+		at--
+	}
+	s.sessions = append(s.sessions, nil)
+	copy(s.sessions[at+1:], s.sessions[at:])
+	s.sessions[at] = o
+	s.byNumber[o.number] = o
+	w := wire.Welcome{Version: wire.Version, Epoch: s.cfg.Epoch, Start: s.cfg.Start, World: epoch, Flush: s.flush, TimeMS: s.ms(),
+		Player: id.Player, Eligible: id.Eligible, Host: s.Host(), HostTerm: s.hostTerm, Profile: s.cfg.Profile}
+	o.queue(w.Append(nil))
+	for _, c := range s.classes {
+		o.tell(c)
+	}
+	for _, p := range s.sessions {
+		if p == o {
+			continue
+		}
+		m := wire.Player{ID: p.Player, Present: true, Eligible: p.Eligible}
+		o.queue(m.Append(nil))
+		m = wire.Player{ID: id.Player, Present: true, Eligible: id.Eligible}
+		p.queue(m.Append(nil))
+	}
+	s.elect()
+	s.urgent = true
+	return o
+}
+
+// Leave removes a session; why is what observers of its entities are told.
+func (s *Shard) Leave(now time.Duration, o *Session, why wire.Why) {
+	if !o.open {
+		return
+	}
+	s.now = now
+	o.open = false
+	for i, p := range s.sessions {
+		if p == o {
+			s.sessions = append(s.sessions[:i], s.sessions[i+1:]...)
+			break
+		}
+	}
+	delete(s.byNumber, o.number)
+	m := wire.Player{ID: o.Player, Eligible: o.Eligible}
+	for _, p := range s.sessions {
+		p.queue(m.Append(nil))
+	}
+	o.pairs.each(func(p *pair) { s.table.ByHandle(p.handle).Refs-- })
+	o.pairs.init()
+	s.elect()
+	for _, e := range s.table.All() {
+		if e == nil || e.Dead || e.Driver != o.number {
+			continue
+		}
+		switch {
+		case e.Flags&wire.EntityHosted != 0:
+			s.swapTo(e, s.host)
+		case e.Revoking && s.target(e) != nil:
+			s.stats.Forced++
+			s.swap(e)
+		case e.Flags&wire.EntityToHost != 0 && s.host != nil:
+			s.toHost(e)
+		default:
+			s.kill(e, why, wire.PlayerID{})
+		}
+	}
+	s.urgent = true
+}
+
+// Receive takes one packet of a session. An error means that the session must end; see session.Conn.Receive.
+func (s *Shard) Receive(now time.Duration, o *Session, payload []byte) error {
+	if !o.open {
+		return nil
+	}
+	s.now = now
+	err := o.conn.Receive(now, payload, o)
+	if o.closing != nil {
+		return o.closing
+	}
+	if d, ok := o.conn.Deadline(); ok {
+		s.wake = min(s.wake, d)
+	}
+	return err
+}
+
+// Conn is the session's end of the session layer.
+func (o *Session) Conn() *session.Conn { return o.conn }
+
+// Frame is part of session.Handler.
+func (o *Session) Frame(_ uint64, kind byte, body []byte) {
+	if kind == wire.KindDeltas {
+		o.shard.deltas(o, body)
+	}
+}
+
+// Message is part of session.Handler.
+func (o *Session) Message(_ uint64, stream int, msg []byte) {
+	if stream != wire.StreamControl || !o.open || len(msg) == 0 {
+		return
+	}
+	s := o.shard
+	s.urgent = true
+	var err error
+	switch kind, body := msg[0], msg[1:]; kind {
+	case wire.MsgClass:
+		err = o.class(body)
+	case wire.MsgView:
+		err = o.view(body)
+	case wire.MsgReady:
+		o.ready, o.looked = true, true
+	case wire.MsgRoom:
+		o.room()
+	default:
+		var m wire.Entity
+		if m, err = wire.ParseEntity(kind, body); err == nil {
+			s.message(o, kind, &m)
+		}
+	}
+	if err != nil {
+		s.stats.Malformed++
+	}
+}
+
+func (s *Shard) message(o *Session, kind byte, m *wire.Entity) {
+	if o.Observer && kind != wire.MsgNoRoom && kind != wire.MsgGone {
+		s.stats.Refused++
+		o.refuse(m, wire.RefusedRights)
+		return
+	}
+	switch kind {
+	case wire.MsgSpawn:
+		s.spawn(o, m)
+	case wire.MsgAgain:
+		s.again(o, m)
+	case wire.MsgGone:
+		s.heardGone(o, m)
+	case wire.MsgDestroy:
+		s.destroy(o, m)
+	case wire.MsgRequest:
+		s.request(o, m)
+	case wire.MsgGrant:
+		s.grant(o, m)
+	case wire.MsgRelease:
+		s.release(o, m)
+	case wire.MsgOverrideUp:
+		s.override(o, m)
+	case wire.MsgNoRoom:
+		s.noRoom(o, m)
+	}
+}
+
+// queue sends a reliable control message. A session whose window is full cannot follow the world: it must end.
+func (o *Session) queue(msg []byte) {
+	if err := o.conn.Queue(wire.StreamControl, msg); err != nil && o.closing == nil {
+		o.closing = err
+	}
+	o.shard.urgent = true
+}
+
+func (o *Session) refuse(m *wire.Entity, reason uint8) {
+	r := wire.Entity{ID: m.ID, Inc: m.Inc, Nonce: m.Nonce, Reason: reason}
+	o.queue(wire.AppendEntity(nil, wire.MsgRefused, &r))
+}
+
+// class takes an announcement of a class the client has.
+func (o *Session) class(body []byte) error {
+	num, c, err := wire.ParseClass(body)
+	if err != nil {
+		return err
+	}
+	s := o.shard
+	for len(o.classes) <= int(num) {
+		o.classes = append(o.classes, nil)
+	}
+	k := s.byHash[classKey{c.ID, c.Hash}]
+	if k == nil {
+		if len(s.classes) >= wire.MaxClasses {
+			s.stats.Refused++
+			return nil
+		}
+		k = table.NewClass(uint32(len(s.classes)+1), c)
+		s.classes = append(s.classes, k)
+		s.byHash[classKey{c.ID, c.Hash}] = k
+		for _, p := range s.sessions {
+			p.tell(k)
+		}
+	}
+	o.classes[num] = k
+	setBit(&o.knows, k.Num)
+	return nil
+}
+
+// tell announces a class of the world once.
+func (o *Session) tell(c *table.Class) {
+	if !hasBit(o.told, c.Num) {
+		setBit(&o.told, c.Num)
+		o.queue(wire.AppendClass(nil, c.Num, &c.Class))
+	}
+}
+
+// resolves reports whether the client can tell what an introduction of this class means: because it has the class itself, or
+// because everything queued for it so far, the class among it, has arrived.
+func (o *Session) resolves(c *table.Class) bool {
+	if hasBit(o.knows, c.Num) {
+		return true
+	}
+	if o.conn.Unacked() == 0 {
+		setBit(&o.knows, c.Num)
+		return true
+	}
+	return false
+}
+
+func (o *Session) view(body []byte) (err error) {
+	o.follow, o.views, err = wire.ParseView(body, o.views)
+	o.looked = true
+	if o.follow {
+		o.views = o.views[:0]
+		o.lookFromAvatar()
+	}
+	return err
+}
+
+func (o *Session) lookFromAvatar() {
+	if !o.follow {
+		return
+	}
+	if o.avatar == nil || !o.avatar.Place.In() {
+		return // the last view stays until there is another
+	}
+	if len(o.views) != 1 || o.views[0] != o.avatar.Place.Chunk {
+		o.views = append(o.views[:0], o.avatar.Place.Chunk)
+		o.looked = true
+	}
+}
+
+func (s *Shard) ms() uint32 { return uint32(s.now / time.Millisecond) }
+
+func setBit(set *[]uint64, n uint32) {
+	for len(*set) <= int(n/64) {
+		*set = append(*set, 0)
+	}
+	(*set)[n/64] |= 1 << (n % 64)
+}
+
+func hasBit(set []uint64, n uint32) bool {
+	return int(n/64) < len(set) && set[n/64]>>(n%64)&1 != 0
+}

@@ -1,0 +1,277 @@
+// Package shard is one world at a relay, as a state machine that others drive.
+//
+//	Receive ─► session ─► wire ─► announce.go (spawn, again, destroy)   ─┐
+//	                              write.go    (deltas, overrides)        ├─► table (newest value per slot, owner, term)
+//	                              drive.go    (host, revoke, assign)    ─┘        │ dirty entities, moved entities
+//	Flush ─► presence.go (who has what in reach) ─► blob.go (bytes of this flush, once for all) ─► bundle.go (copies for
+//	         each observer, and what is its own) ─► datagrams;  delivery.go learns what arrived and makes the rest dirty again
+//
+// A Shard opens no socket, starts no goroutine and reads no clock: now is the time since some start, passed in, and never
+// runs backwards. It belongs to one goroutine.
+package shard
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/internal/grid"
+	"github.com/throng-dev/throng/internal/table"
+	"github.com/throng-dev/throng/internal/wire"
+	"github.com/throng-dev/throng/transport"
+)
+
+// Config describes a world. Zero fields take the defaults named.
+type Config struct {
+	Epoch   uint64 // of the relay, new at every start
+	Start   uint32 // counts starts: the high half of terms and incarnations
+	Key     []byte // for certificates of re-announcement; nil: none are given, none are believed
+	World   string
+	Profile wire.Profile
+	// Settle is how long after its own start the world takes re-announcements before it elects a host. 0: 1 s; negative: none.
+	Settle time.Duration
+	// ReleaseWait is how long a revoked driver may take to release. 0: 1 s.
+	ReleaseWait time.Duration
+	// Rest is how long a free handle rests. 0: 2 s.
+	Rest time.Duration
+	// Budget is what an observer gets a second of what is its own: introductions, resends. 0: 64 KiB.
+	Budget int
+	// SessionEntities bounds what one session may own. 0: 4096.
+	SessionEntities int
+	// MaxEntities bounds the world. 0: 65536.
+	MaxEntities int
+	// Faults plants faults for tests of the tests; empty in production.
+	Faults Faults
+}
+
+// Faults breaks one rule each, to prove that the checks which guard it can fail.
+type Faults struct {
+	AckUnknown     bool // records for an entity that was not known count as delivered
+	GuestForgotten bool // no own records in ring reach+1
+	ReuseNow       bool // a handle is free at the destroy
+	OverrideLost   bool // override numbers are ignored
+	RoleForgotten  bool // owner and term changed while introducing are not dirty
+}
+
+// DefaultProfile is what a world gets that asks for nothing else (B-074).
+func DefaultProfile() wire.Profile {
+	return wire.Profile{ChunkSize: 1600, Reach: 8, PropertyReach: 8, MaxRate: 60, Flags: wire.ProfileRetain | wire.ProfileStrict,
+		FlushMS: 25, KeyframeMS: 2000, SilenceMS: 5000, MaxEntities: 4096}
+}
+
+// Stats counts what happened in a world since its start.
+type Stats struct {
+	Flushes, Packets, Bytes         uint64
+	Deltas, Writes                  uint64 // records received, slots accepted of them
+	Segments, SegmentRecords        uint64 // built, once for all
+	SegmentCopies, RecordCopies     uint64 // copied into packets
+	OwnRecords, Intros, Departs     uint64
+	Lost, ListsGone                 uint64
+	Malformed, Stale, Refused       uint64 // frames that do not parse; records of old terms or handles; slots or messages refused
+	Transfers, Forced, HostChanges  uint64
+	Overtaken, Overridden, NoHandle uint64
+}
+
+// Shard is one world.
+type Shard struct {
+	cfg     Config
+	now     time.Duration
+	started time.Duration
+	flush   uint32
+	flushed time.Duration
+
+	table   *table.Table
+	grid    *grid.Grid
+	global  []*table.Entity // entities without a position
+	classes []*table.Class  // by number - 1
+	byHash  map[classKey]*table.Class
+
+	sessions []*Session // by seniority
+	byNumber map[uint32]*Session
+	lastNum  uint32
+	host     *Session
+	hostTerm wire.Count
+	settled  bool
+	standby  []standing
+
+	dirty    []*table.Entity // slots changed since the last flush
+	moved    []*table.Entity // appeared, crossed a chunk, died, fell silent
+	revoking []*table.Entity
+	dying    []*table.Entity // dead, still held by somebody
+
+	blob    blob
+	lists   lists
+	packets packetPool
+	scratch scratch
+	wake    time.Duration
+	urgent  bool
+	stats   Stats
+}
+
+type classKey struct {
+	id   uint32
+	hash uint64
+}
+
+// New returns an empty world that starts at now.
+func New(now time.Duration, cfg Config) *Shard {
+	if cfg.Profile.ChunkSize == 0 {
+		cfg.Profile = DefaultProfile()
+	}
+	def(&cfg.Settle, time.Second)
+	def(&cfg.ReleaseWait, time.Second)
+	def(&cfg.Budget, 64<<10)
+	def(&cfg.SessionEntities, 4096)
+	def(&cfg.MaxEntities, 65536)
+	s := &Shard{cfg: cfg, now: now, started: now, flushed: now, table: table.New(cfg.Start, cfg.MaxEntities),
+		byHash: make(map[classKey]*table.Class), byNumber: make(map[uint32]*Session)}
+	if cfg.Rest != 0 {
+		s.table.SetRest(cfg.Rest)
+	}
+	s.settled = cfg.Settle < 0
+	s.grid = grid.New(func(h uint32) *grid.Place { return &s.table.ByHandle(h).Place })
+	return s
+}
+
+func def[T int | time.Duration](v *T, d T) {
+	if *v == 0 {
+		*v = d
+	}
+}
+
+// Stats returns the counters.
+func (s *Shard) Stats() Stats { return s.stats }
+
+// Profile returns what the world announces.
+func (s *Shard) Profile() wire.Profile { return s.cfg.Profile }
+
+// Sessions is how many sessions are in the world.
+func (s *Shard) Sessions() int { return len(s.sessions) }
+
+// Entities is how many entities live in the world.
+func (s *Shard) Entities() int { return s.table.Len() }
+
+// Host is the player that is host; zero if there is none.
+func (s *Shard) Host() wire.PlayerID {
+	if s.host == nil {
+		return wire.PlayerID{}
+	}
+	return s.host.Player
+}
+
+// FlushNumber is the number of the newest flush.
+func (s *Shard) FlushNumber() uint32 { return s.flush }
+
+// At returns the living entity with an id, or nil. Read only.
+func (s *Shard) At(id wire.ID) *table.Entity { return s.table.ByID(id) }
+
+// Each calls f for every living entity, by handle. Read only.
+func (s *Shard) Each(f func(*table.Entity)) {
+	for _, e := range s.table.All() {
+		if e != nil && !e.Dead {
+			f(e)
+		}
+	}
+}
+
+// set accepts a value: the next flush is its version.
+func (s *Shard) set(e *table.Entity, i int, v []byte) bool {
+	if !e.Set(i, v, s.flush+1) {
+		return false
+	}
+	e.Dirty |= 1 << i
+	if !e.Listed {
+		e.Listed = true
+		s.dirty = append(s.dirty, e)
+	}
+	return true
+}
+
+// place moves an entity to the chunk that its driver named.
+func (s *Shard) place(e *table.Entity, c grid.Chunk) {
+	if e.Class.Position < 0 || e.Place.In() && e.Place.Chunk == c {
+		return
+	}
+	s.grid.Move(e.Handle, c)
+	s.look(e)
+}
+
+// look puts an entity on the list of those whose presence the next flush decides anew.
+func (s *Shard) look(e *table.Entity) {
+	if !e.Checked {
+		e.Checked = true
+		s.moved = append(s.moved, e)
+	}
+}
+
+func (s *Shard) session(number uint32) *Session { return s.byNumber[number] }
+
+// Wake returns when Flush should be called next: at once while little is due, so that an idle world adds no latency; at the
+// next multiple of the flush interval when much is, so that bytes are shared.
+func (s *Shard) Wake() time.Duration {
+	interval := time.Duration(s.cfg.Profile.FlushMS) * time.Millisecond
+	if n := len(s.dirty) + len(s.moved); n > 0 || s.urgent {
+		if n < 4 {
+			return max(s.flushed+time.Millisecond, s.now)
+		}
+		return s.flushed - s.flushed%interval + interval
+	}
+	return max(s.wake, s.flushed+time.Millisecond)
+}
+
+// Flush builds what every session must get now. The datagrams are appended to out; their buffers are valid until the next
+// call. Flush may be called at any time; Wake says when it is worth it.
+func (s *Shard) Flush(now time.Duration, out []transport.Datagram) []transport.Datagram {
+	s.now, s.flushed, s.urgent = now, now, false
+	s.flush++
+	s.stats.Flushes++
+	s.packets.reset()
+	s.timers()
+	s.presence()
+	s.buildBlob()
+	s.wake = now + time.Second
+	for _, o := range s.sessions {
+		o.conn.Expire(now, o)
+		out = s.bundle(o, out)
+		if d, ok := o.conn.Deadline(); ok {
+			s.wake = min(s.wake, d)
+		}
+	}
+	s.finish()
+	return out
+}
+
+// timers does what is due by time alone.
+func (s *Shard) timers() {
+	if !s.settled && s.now >= s.started+s.cfg.Settle {
+		s.settled = true
+		s.standIn()
+		s.elect()
+	}
+	for i := 0; i < len(s.revoking); i++ {
+		if e := s.revoking[i]; e.Dead || !e.Revoking {
+			s.revoking = append(s.revoking[:i], s.revoking[i+1:]...)
+			i--
+		} else if s.now >= e.Deadline {
+			s.stats.Forced++
+			s.swap(e)
+		}
+	}
+	s.silence()
+}
+
+// finish ends the flush: what is dead and held by nobody gives back its handle.
+func (s *Shard) finish() {
+	for _, e := range s.dirty {
+		e.Dirty, e.Listed = 0, false
+	}
+	s.dirty = s.dirty[:0]
+	keep := s.dying[:0]
+	for _, e := range s.dying {
+		if e.Refs > 0 {
+			keep = append(keep, e)
+		} else if !s.cfg.Faults.ReuseNow {
+			s.table.Free(s.now, e)
+		}
+	}
+	clear(s.dying[len(keep):])
+	s.dying = keep
+}

@@ -1,0 +1,124 @@
+package shard
+
+import (
+	"math/bits"
+
+	"github.com/throng-dev/throng/internal/table"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// deltas takes one frame of a driver's changes.
+func (s *Shard) deltas(o *Session, body []byte) {
+	w, err := wire.ParseDeltas(body)
+	if err != nil || w.Num == 0 || int(w.Num) > len(s.classes) {
+		s.stats.Malformed++
+		return
+	}
+	c := s.classes[w.Num-1]
+	w.Walk(&c.Class)
+	tick := wire.Expand16(w.Tick, o.tick)
+	if int32(tick-o.tick) > 0 {
+		o.tick = tick
+	}
+	var d wire.Delta
+	for w.Next(&d) {
+		s.stats.Deltas++
+		s.delta(o, c, tick, &d)
+	}
+	if w.Err() != nil {
+		s.stats.Malformed++
+	}
+}
+
+func (s *Shard) delta(o *Session, c *table.Class, tick uint32, d *wire.Delta) {
+	e := s.table.ByHandle(d.Handle)
+	if e == nil || e.Dead || e.Gen != d.Gen && !s.cfg.Faults.ReuseNow || e.Class != c {
+		s.stats.NoHandle++
+		return
+	}
+	if e.Driver != o.number || e.Term.N() != d.Term {
+		s.stats.Stale++ // at most one (driver, term) is accepted
+		return
+	}
+	bad := d.Mask & (c.Auth | c.Init)
+	values := d.Values
+	for m := d.Mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		l := c.ValueLen(i, values)
+		v := values[:l]
+		values = values[l:]
+		switch {
+		case bad>>i&1 != 0:
+		case e.Overtaken(i, tick):
+			s.stats.Overtaken++
+		case e.Overridden(i, d.N) && !s.cfg.Faults.OverrideLost:
+			s.stats.Overridden++
+		case !s.set(e, i, v):
+			bad |= 1 << i
+		default:
+			s.stats.Writes++
+			e.Wrote(i, tick)
+			if i == c.Position {
+				s.place(e, d.Chunk)
+				if o.avatar == e {
+					o.lookFromAvatar()
+				}
+			}
+		}
+	}
+	s.reject(o, e, bad)
+}
+
+// reject tells a driver which of its slots the relay does not apply, once per change of reason.
+func (s *Shard) reject(o *Session, e *table.Entity, slots uint64) {
+	reason := uint8(0)
+	if slots&(e.Class.Auth|e.Class.Init) != 0 {
+		reason = wire.RefusedRights
+	} else if slots != 0 {
+		reason = wire.RefusedInvalid
+	}
+	if slots != 0 {
+		s.stats.Refused++
+	}
+	if reason == e.Rejected {
+		return
+	}
+	e.Rejected = reason
+	if reason != 0 {
+		m := wire.Entity{ID: e.ID, Inc: e.Inc, Reason: reason, Mask: slots}
+		o.queue(wire.AppendEntity(nil, wire.MsgRejected, &m))
+	}
+}
+
+// override takes the host's correction of what somebody else drives.
+func (s *Shard) override(o *Session, m *wire.Entity) {
+	e := s.table.ByID(m.ID)
+	if e == nil || e.Inc != m.Inc || e.Driver == o.number {
+		return
+	}
+	c := e.Class
+	if s.host != o || e.Flags&wire.EntityOwnerOnly != 0 || m.Mask&(c.Auth|c.Init) != 0 || m.Mask == 0 ||
+		c.ValuesLen(m.Mask, m.Values) != len(m.Values) {
+		s.stats.Refused++
+		r := wire.Entity{ID: m.ID, Inc: m.Inc, Reason: wire.RefusedRights, Mask: m.Mask}
+		o.queue(wire.AppendEntity(nil, wire.MsgRejected, &r))
+		return
+	}
+	e.N++
+	values := m.Values
+	for k := m.Mask; k != 0; k &= k - 1 {
+		i := bits.TrailingZeros64(k)
+		l := c.ValueLen(i, values)
+		if s.set(e, i, values[:l]) {
+			e.Override(i)
+		}
+		values = values[l:]
+	}
+	if c.Position >= 0 && m.Mask>>c.Position&1 != 0 {
+		s.place(e, m.Chunk)
+	}
+	if d := s.session(e.Driver); d != nil {
+		r := wire.Entity{ID: e.ID, Inc: e.Inc, Term: e.Term, N: e.N, Chunk: e.Place.Chunk, Mask: m.Mask, Values: m.Values}
+		d.queue(wire.AppendEntity(nil, wire.MsgOverride, &r))
+	}
+}

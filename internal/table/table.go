@@ -1,0 +1,145 @@
+package table
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// rest is how long an index stays free before it is used again, above the longest life of a datagram that a session
+// with working acks can have missed.
+const rest = 2 * time.Second
+
+// maxGone bounds the list of destroyed incarnations; above it the oldest are forgotten.
+const maxGone = 65536
+
+// Table holds the entities of one world. It belongs to one goroutine.
+type Table struct {
+	start  uint32 // start number of the relay: high half of terms and incarnations
+	limit  int
+	incs   uint32
+	rest   time.Duration
+	ents   []*Entity // by handle; nil: free or never used
+	gens   []uint8
+	byID   map[wire.ID]*Entity
+	free   []freed // oldest first
+	head   int
+	gone   map[wire.ID]wire.Count
+	goneID []wire.ID // in order of the first destruction
+}
+
+type freed struct {
+	handle uint32
+	at     time.Duration
+}
+
+// New returns the table of a world with at most limit entities.
+func New(start uint32, limit int) *Table {
+	return &Table{start: start, limit: min(limit, wire.MaxHandle), rest: rest, ents: make([]*Entity, 1), gens: make([]uint8, 1),
+		byID: make(map[wire.ID]*Entity), gone: make(map[wire.ID]wire.Count)}
+}
+
+// SetRest changes how long a free index rests, for simulators whose network is as fast as they like.
+func (t *Table) SetRest(d time.Duration) { t.rest = d }
+
+// Len is the number of living entities.
+func (t *Table) Len() int { return len(t.byID) }
+
+// All returns the entities by handle, with nil for free handles and those that are dead but still leaving. Read only.
+func (t *Table) All() []*Entity { return t.ents }
+
+// ByHandle returns the entity that holds the handle, dead ones included; nil if there is none.
+func (t *Table) ByHandle(h uint32) *Entity {
+	if int(h) < len(t.ents) {
+		return t.ents[h]
+	}
+	return nil
+}
+
+// ByID returns the living entity with that id, or nil.
+func (t *Table) ByID(id wire.ID) *Entity { return t.byID[id] }
+
+// NextInc issues an incarnation: unique over all entities and over restarts.
+func (t *Table) NextInc() wire.Count {
+	t.incs++
+	return wire.NewCount(t.start, t.incs)
+}
+
+// NextTerm issues the term after old.
+func (t *Table) NextTerm(old wire.Count) wire.Count { return old.Next(t.start) }
+
+// Create adds an entity under an id that no living entity has. It returns nil if the world is full.
+func (t *Table) Create(now time.Duration, id wire.ID, inc, term wire.Count, c *Class) *Entity {
+	h := t.handle(now)
+	if h == 0 {
+		return nil
+	}
+	t.gens[h]++
+	n := len(c.Slots)
+	u := make([]uint32, 2*n)
+	e := &Entity{ID: id, Inc: inc, Term: term, Class: c, Handle: h, Gen: t.gens[h], Ver: u[:n:n], Up: u[n:], fixed: make([]byte, c.Fixed)}
+	for _, s := range c.Slots {
+		if s.Width == 0 {
+			e.vars = append(e.vars, []byte{0}) // length 0
+		}
+	}
+	t.ents[h], t.byID[id] = e, e
+	return e
+}
+
+func (t *Table) handle(now time.Duration) uint32 {
+	if len(t.byID) >= t.limit {
+		return 0
+	}
+	if t.head < len(t.free) && t.free[t.head].at <= now {
+		h := t.free[t.head].handle
+		t.head++
+		if t.head > 64 && 2*t.head > len(t.free) {
+			t.free = append(t.free[:0], t.free[t.head:]...)
+			t.head = 0
+		}
+		return h
+	}
+	// Dead entities that are still leaving hold handles as well, so the space is wider than the limit.
+	if len(t.ents) > 2*t.limit+64 {
+		return 0
+	}
+	t.ents = append(t.ents, nil)
+	t.gens = append(t.gens, 0)
+	return uint32(len(t.ents) - 1)
+}
+
+// Kill takes an entity out of the world. Its handle stays until Free. If it was destroyed its incarnation is remembered.
+func (t *Table) Kill(e *Entity, why wire.Why) {
+	e.Dead, e.Why = true, why
+	if t.byID[e.ID] == e {
+		delete(t.byID, e.ID)
+	}
+	if why == wire.WhyDestroyed {
+		t.SetGone(e.ID, e.Inc)
+	}
+}
+
+// SetGone remembers that an incarnation was destroyed.
+func (t *Table) SetGone(id wire.ID, inc wire.Count) {
+	old, ok := t.gone[id]
+	if !ok {
+		if len(t.goneID) >= maxGone {
+			delete(t.gone, t.goneID[0])
+			t.goneID = t.goneID[1:]
+		}
+		t.goneID = append(t.goneID, id)
+	}
+	t.gone[id] = max(old, inc)
+}
+
+// Gone is the highest destroyed incarnation of an id, or 0.
+func (t *Table) Gone(id wire.ID) wire.Count { return t.gone[id] }
+
+// Free gives back the handle of a dead entity that no session holds.
+func (t *Table) Free(now time.Duration, e *Entity) {
+	if t.ents[e.Handle] == e {
+		t.ents[e.Handle] = nil
+		t.free = append(t.free, freed{e.Handle, now + t.rest})
+	}
+}
