@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -171,6 +172,48 @@ func TestRefusal(t *testing.T) {
 	}
 	if err := pl.Refusal(pl.Pointer(e), 0); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLooseCodec proves that a position is checked though its codec reads and writes everything.
+func TestLooseCodec(t *testing.T) {
+	type speck struct {
+		Pos loose `rep:"position"`
+	}
+	pl := planOf[speck](t)
+	for bits, want := range map[uint32]error{0x7f800000: ErrNotFinite, 0xffc00001: ErrNotFinite, 0x3f800000: nil} {
+		e := &speck{}
+		b := binary.LittleEndian.AppendUint32([]byte{0, 0, 0, 0}, bits)
+		if _, _, err := pl.Apply(pl.Pointer(e), 1, 1, b); !errors.Is(err, want) {
+			t.Errorf("%x: %v, want %v", bits, err, want)
+		}
+		e.Pos.Y = float64(math.Float32frombits(bits))
+		if err := pl.Refusal(pl.Pointer(e), 0); !errors.Is(err, want) {
+			t.Errorf("%x: Refusal %v, want %v", bits, err, want)
+		}
+	}
+}
+
+// TestWrongCodec proves that a codec that breaks its word is told so, and shifts nobody.
+func TestWrongCodec(t *testing.T) {
+	type sealed struct{ X uint32 }
+	wrong := layout.CodecOf(4, func(b []byte, v *sealed) ([]byte, error) { return append(b, 1, 2, 3), nil },
+		func(b []byte, v *sealed) (int, error) { return 3, nil })
+	type box struct {
+		S sealed `rep:""`
+	}
+	l, err := layout.Of(reflect.TypeFor[box](), "box", layout.Config{Leaves: map[reflect.Type]layout.Leaf{
+		reflect.TypeFor[sealed](): {Name: "sealed", Codec: wrong}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pl := Compile(l)
+	p := pl.Pointer(&box{})
+	if _, refused := pl.Append(nil, p, 1); refused != 1 || !errors.Is(pl.Refusal(p, 0), ErrCodec) {
+		t.Errorf("three of four bytes: %v", pl.Refusal(p, 0))
+	}
+	if _, _, err := pl.Apply(p, 1, 1, []byte{1, 2, 3, 4}); !errors.Is(err, ErrLength) {
+		t.Errorf("three of four bytes: %v", err)
 	}
 }
 

@@ -20,6 +20,7 @@ type (
 	tenth  struct{ X, Y, Z float64 } // rounded to 0.1 on the wire
 	third  uint8                     // counts modulo 3, and a peer may write more
 	packed []byte                    // has pointers and varies in width
+	loose  struct{ X, Y float64 }    // its codec lets everything through
 )
 
 type testCodec struct {
@@ -28,6 +29,16 @@ type testCodec struct {
 }
 
 var codecs = map[reflect.Type]testCodec{
+	reflect.TypeFor[loose](): {layout.CodecOf(8,
+		func(b []byte, v *loose) ([]byte, error) {
+			b = binary.LittleEndian.AppendUint32(b, canon32(math.Float32bits(float32(v.X))))
+			return binary.LittleEndian.AppendUint32(b, canon32(math.Float32bits(float32(v.Y)))), nil
+		},
+		func(b []byte, v *loose) (int, error) {
+			v.X = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+			v.Y = float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4:])))
+			return 8, nil
+		}), 2},
 	reflect.TypeFor[tenth](): {layout.CodecOf(12, appendTenth, parseTenth), 3},
 	reflect.TypeFor[third](): {layout.CodecOf(1,
 		func(b []byte, v *third) ([]byte, error) { return append(b, byte(*v%3)), nil },
@@ -68,6 +79,7 @@ var testLeaves = map[reflect.Type]layout.Leaf{
 	reflect.TypeFor[id]():     {Name: "id"},
 	reflect.TypeFor[tenth]():  {Name: "tenth", Axes: 3, XYZ: layout.XYZOf(func(v *tenth) (x, y, z float64) { return v.X, v.Y, v.Z })},
 	reflect.TypeFor[third]():  {Name: "third"},
+	reflect.TypeFor[loose]():  {Name: "loose", Axes: 2, XYZ: layout.XYZOf(func(v *loose) (x, y, z float64) { return v.X, v.Y, 0 })},
 	reflect.TypeFor[packed](): {Name: "packed"},
 }
 

@@ -75,6 +75,18 @@ func TestUntaggedFieldsAreNobodysBusiness(t *testing.T) {
 	}
 }
 
+// TestImageAlignment proves that a shadow keeps numbers as aligned as the struct does, on random layouts.
+func TestImageAlignment(t *testing.T) {
+	for seed := range uint64(200) {
+		pl := newSubject(seed).pl
+		for i := range pl.ops {
+			if o := &pl.ops[i]; o.form < layout.String && (o.at-o.off)%8 != 0 {
+				t.Fatalf("seed %d: offset %d is kept at %d", seed, o.off, o.at)
+			}
+		}
+	}
+}
+
 // TestSixtyFourSlots proves the last bit of a mask.
 func TestSixtyFourSlots(t *testing.T) {
 	for seed := uint64(0); ; seed++ {
