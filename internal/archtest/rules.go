@@ -1,0 +1,121 @@
+package archtest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// rulesFile is where messages send the reader.
+const rulesFile = "internal/archtest/rules.go"
+
+// Repository is what holds in this module. A package without a line fails, so does a line without a package, and an
+// allowed import that no file makes: the table can only say what is true.
+var Repository = Rules{
+	Packages: map[string]Rule{
+		".":                 may("internal/layout").tests("internal/delta"),
+		"conformance":       may("internal/*", "transport"),
+		"internal/archtest": may(),
+		"internal/delta":    core("internal/layout"),
+		"internal/grid":     core(),
+		"internal/layout":   core(),
+		"internal/memnet":   may("transport"),
+		"internal/netcode":  core(),
+		"internal/registry": core("internal/wire"),
+		"internal/session":  core(),
+		"internal/shard":    core("internal/grid", "internal/session", "internal/table", "internal/wire"),
+		"internal/table":    core("internal/grid", "internal/wire"),
+		"internal/udp":      may("internal/netcode", "transport"),
+		"internal/wire":     core(),
+		"token":             may("internal/netcode"),
+		"transport":         may(),
+	},
+
+	// Every package's tests may use these beside the package's own imports.
+	TestsMay: []string{"internal/memnet", "throngtest"},
+
+	// Files that may import unsafe, each with its reason.
+	Unsafe: map[string]string{
+		"internal/delta/memory.go":     "fields by offset (ADR 0004)",
+		"internal/udp/socket_linux.go": "recvmmsg, sendmmsg with segmentation offload",
+	},
+
+	// Test files that may call time.Sleep, each with its reason. Virtual time needs none of it: testing/synctest.
+	Sleeps: map[string]string{},
+
+	// Files over the limit of lines, each with its reason.
+	Long: map[string]string{},
+
+	// Files that may name a path of somebody's machine, each with its reason.
+	MachinePaths: map[string]string{
+		"internal/archtest/broken_test.go": "plants such paths to prove that they are found",
+	},
+}
+
+// Rules is everything the checks compare a tree with. Paths are relative to the module root, "." is the root package.
+type Rules struct {
+	Packages     map[string]Rule
+	TestsMay     []string
+	Unsafe       map[string]string
+	Sleeps       map[string]string
+	Long         map[string]string
+	MachinePaths map[string]string
+}
+
+// A Rule is what one package may do.
+type Rule struct {
+	Core    bool     // sans-I/O: no sockets, no files, no clock, no goroutine
+	Imports []string // packages of this module; "*" is any, "dir/*" any below dir
+	Tests   []string // further ones, for its test files only
+}
+
+// may is the rule of a package that does I/O or starts goroutines.
+func may(imports ...string) Rule { return Rule{Imports: imports} }
+
+// core is the rule of a package that must be able to run an hour of play in a unit test.
+func core(imports ...string) Rule { return Rule{Core: true, Imports: imports} }
+
+// tests adds imports that only test files make.
+func (r Rule) tests(imports ...string) Rule {
+	r.Tests = imports
+	return r
+}
+
+// line is the rule as it stands in the table, for messages to print.
+func (r Rule) line(pkg string) string {
+	quote := func(list []string) string {
+		quoted := make([]string, len(list))
+		for i, s := range list {
+			quoted[i] = fmt.Sprintf("%q", s)
+		}
+		return strings.Join(quoted, ", ")
+	}
+	kind := "may"
+	if r.Core {
+		kind = "core"
+	}
+	line := fmt.Sprintf("%q: %s(%s)", pkg, kind, quote(r.Imports))
+	if len(r.Tests) > 0 {
+		line += fmt.Sprintf(".tests(%s)", quote(r.Tests))
+	}
+	return line + ","
+}
+
+// allows tells whether one of the entries covers the package.
+func allows(entries []string, pkg string) bool {
+	for _, entry := range entries {
+		if covers(entry, pkg) {
+			return true
+		}
+	}
+	return false
+}
+
+func covers(entry, pkg string) bool {
+	if entry == "*" {
+		return true
+	}
+	if dir, ok := strings.CutSuffix(entry, "/*"); ok {
+		return strings.HasPrefix(pkg, dir+"/")
+	}
+	return entry == pkg
+}
