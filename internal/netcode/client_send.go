@@ -111,3 +111,11 @@ func (c *Client) expireOld(now Now) {
 		c.fail(now, ErrTimeout)
 	}
 }
+
+// Skip goes on to the next address at once: for a carrier that cannot reach this one. After the last the client is
+// Over.
+func (c *Client) Skip(now Now) {
+	if c.state == Requesting || c.state == Responding {
+		c.giveUp(now, ErrRequestTimeout)
+	}
+}
