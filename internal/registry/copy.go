@@ -48,6 +48,7 @@ type Copy struct {
 	old     bool // of an older relay epoch
 	placed  bool // stands on every client: leaving reach only unbinds it
 	changed bool // in the registry's list
+	listed  bool // in the registry's order
 	marked  bool // in the registry's list of copies to send
 
 	cert      []byte

@@ -243,9 +243,7 @@ func (r *Registry) depart(pn uint64, m *wire.Depart) {
 	}
 	c := r.byH[m.Handle]
 	if p := r.pend[m.ID]; p != nil && r.answers(p, m.Nonce) {
-		delete(r.pend, m.ID)
-		p.Gone, p.Why, p.By = true, m.Why, m.By
-		r.change(p)
+		r.discard(p, m.Why, m.By, 0)
 	}
 	if c == nil { // not bound yet: by id
 		c = r.byID[m.ID]
@@ -336,9 +334,7 @@ func (r *Registry) refused(c *Copy, m *wire.Entity) {
 		r.died(m.ID, m.Inc, nil)
 	}
 	if p := r.pend[m.ID]; p != nil && r.answers(p, m.Nonce) {
-		delete(r.pend, m.ID)
-		p.Gone, p.Refused = true, m.Reason
-		r.change(p)
+		r.discard(p, wire.WhyDestroyed, wire.PlayerID{}, m.Reason)
 		return
 	}
 	switch {
@@ -378,7 +374,14 @@ func (r *Registry) assign(c *Copy, m *wire.Entity, stamp uint64) { // R-21
 	c.drives, c.waiting, c.old, c.pending = true, false, false, false
 	c.placed = m.Flags&wire.EntityPlaced != 0
 	r.byH[m.Handle] = c
-	c.Applied()
-	c.stage(m.Mask, m.Mask, m.Values)
+	// A shared record may have overtaken the assign with a later override of somebody's: what is newer stays.
+	apply := m.Mask
+	for i := range k.Slots {
+		if c.verSet>>i&1 != 0 && int32(c.ver[i]-m.Version) > 0 {
+			apply &^= 1 << i
+		}
+	}
+	c.verSet = 0
+	c.stage(apply, m.Mask, m.Values)
 	r.own(c, m.Owner, m.Term, m.Flags)
 }

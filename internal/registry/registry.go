@@ -9,6 +9,7 @@ package registry
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/internal/grid"
@@ -140,9 +141,11 @@ func (r *Registry) Flush() (flush, timeMS uint32) { return r.flush, r.timeMS }
 
 // Changed returns the copies that something happened to since the last call, in order.
 func (r *Registry) Changed(into []*Copy) []*Copy {
-	into = append(into, r.changed...)
 	for _, c := range r.changed {
 		c.changed = false
+		if c.Shown || c.Gone || r.pend[c.ID] == nil { // else an announcement of this client has the body of that id
+			into = append(into, c)
+		}
 	}
 	clear(r.changed)
 	r.changed = r.changed[:0]
@@ -158,10 +161,14 @@ func (r *Registry) change(c *Copy) {
 
 func (r *Registry) add(c *Copy) {
 	r.byID[c.ID] = c
+	if c.listed {
+		return // it comes back from beside the registry
+	}
+	c.listed = true
 	if len(r.order) > 64 && len(r.order) > 2*len(r.byID) {
 		keep := make([]*Copy, 0, len(r.byID)+16)
 		for _, k := range r.order {
-			if r.byID[k.ID] == k && k != c {
+			if r.byID[k.ID] == k && k != c || r.pend[k.ID] == k {
 				keep = append(keep, k)
 			}
 		}
@@ -187,6 +194,20 @@ func (r *Registry) drop(c *Copy, why wire.Why, by wire.PlayerID, died bool, cert
 	if r.full && len(r.byID) < r.cfg.MaxEntities*15/16 {
 		r.full = false
 		r.queue([]byte{wire.MsgRoom})
+	}
+}
+
+// discard ends an announcement that stood beside the body of an older incarnation, which is the body again.
+func (r *Registry) discard(p *Copy, why wire.Why, by wire.PlayerID, reason uint8) {
+	delete(r.pend, p.ID)
+	p.Gone, p.Why, p.By, p.Refused = true, why, by, reason
+	r.change(p)
+	if c := r.byID[p.ID]; c != nil { // after p: one body an id at every instant
+		if i := slices.Index(r.changed, c); i >= 0 {
+			r.changed = slices.Delete(r.changed, i, i+1)
+		}
+		c.changed = false
+		r.change(c)
 	}
 }
 

@@ -77,6 +77,9 @@ func (s *Shard) spawn(o *Session, m *wire.Entity) {
 	case placed && e != nil && e.Flags&wire.EntityPlaced != 0 && e.Class == c:
 		o.place(m.ID)
 		s.look(e)
+		if e.Flags&wire.EntityHosted != 0 && s.host == o {
+			s.toHost(e) // the host has a body of it now
+		}
 		return
 	case e != nil:
 		s.stats.Refused++
@@ -86,15 +89,17 @@ func (s *Shard) spawn(o *Session, m *wire.Entity) {
 		o.refuse(m, wire.RefusedNoHost)
 		return
 	}
+	if placed {
+		o.place(m.ID)
+	}
 	owner := o
 	if m.Flags&wire.EntityHosted != 0 {
-		owner = s.host
+		if owner = s.host; placed && owner != nil && !owner.placed[m.ID] {
+			owner = nil // until the host has placed it
+		}
 	}
 	if e = s.create(o, m, c, s.table.NextInc(), s.table.NextTerm(0), owner); e == nil {
 		return
-	}
-	if placed {
-		o.place(m.ID)
 	}
 	s.hand(e, owner, o)
 }
@@ -152,6 +157,12 @@ func (s *Shard) accept(e *table.Entity, mask uint64, values []byte) {
 // hand tells the driver of a new entity that it drives: with a bind if it announced the entity itself, so that it keeps its own
 // values, else with an assign.
 func (s *Shard) hand(e *table.Entity, driver, announcer *Session) {
+	if announcer != nil && announcer != driver && announcer.pairs.get(e.Handle) == nil {
+		// It has a body already: it must hear of the entity once, in reach or not.
+		e.Refs++
+		announcer.introduce(announcer.pairs.add(e.Handle))
+		s.look(e)
+	}
 	if driver == nil {
 		return
 	}
@@ -177,7 +188,7 @@ func (s *Shard) bind(e *table.Entity, o *Session) {
 
 func (s *Shard) assign(e *table.Entity, o *Session) {
 	m := wire.Entity{ID: e.ID, Inc: e.Inc, Term: e.Term, Nonce: e.Nonce, Class: e.Class.Num, ClassID: e.Class.ID, ClassHash: e.Class.Hash,
-		Handle: e.Handle, Gen: e.Gen, Flags: e.Flags, N: e.N, Owner: e.Owner, Cert: s.certify(e, o.Player, e.Term), Chunk: e.Place.Chunk,
+		Handle: e.Handle, Gen: e.Gen, Flags: e.Flags, N: e.N, Owner: e.Owner, Version: s.flush, Cert: s.certify(e, o.Player, e.Term), Chunk: e.Place.Chunk,
 		Mask: e.Class.All, Values: e.AppendValues(s.scratch.values[:0], e.Class.All)}
 	o.queue(wire.AppendEntity(nil, wire.MsgAssign, &m))
 }
@@ -295,6 +306,14 @@ func (s *Shard) kill(e *table.Entity, why wire.Why, by wire.PlayerID) {
 	}
 	s.look(e)
 	s.dying = append(s.dying, e)
+	if why != wire.WhyDestroyed || e.Flags&wire.EntityPlaced == 0 {
+		return
+	}
+	for _, o := range s.sessions { // who placed it has a body, in reach or not
+		if o.placed[e.ID] {
+			o.refuse(&wire.Entity{ID: e.ID, Inc: e.Inc}, wire.RefusedDead)
+		}
+	}
 }
 
 // certify makes the certificate that lets player re-announce e under term after a restart.

@@ -29,6 +29,7 @@ func (p *packetPool) get() []byte {
 type scratch struct {
 	values []byte
 	frame  []byte
+	head   []byte
 	near   []nearSeg
 }
 
@@ -71,8 +72,8 @@ func (w *bundler) room(n int) {
 	if !w.headed {
 		w.headed = true
 		f := wire.Flush{Epoch: w.o.epoch, Flush: w.s.flush, Time: w.s.ms(), Base: w.base}
-		w.s.scratch.frame = f.Append(w.s.scratch.frame[:0])
-		w.b = session.AppendFrame(w.b, wire.KindFlush, w.s.scratch.frame)
+		w.s.scratch.head = f.Append(w.s.scratch.head[:0])
+		w.b = session.AppendFrame(w.b, wire.KindFlush, w.s.scratch.head)
 		w.fresh = len(w.b)
 	}
 }

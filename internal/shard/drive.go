@@ -43,10 +43,20 @@ func (s *Shard) grant(o *Session, m *wire.Entity) {
 
 // toHost begins the hand-over of an entity to whoever is host when it is released.
 func (s *Shard) toHost(e *table.Entity) {
-	if s.host != nil && e.Driver == s.host.number && e.Flags&wire.EntityHosted != 0 || e.Revoking && e.ToHost {
+	h := s.hostOf(e)
+	if h != nil && e.Driver == h.number && e.Flags&wire.EntityHosted != 0 || e.Revoking && e.ToHost {
 		return
 	}
 	s.revoke(e, 0, true)
+}
+
+// hostOf is the session that drives e while e is host-owned: the host, unless e is placed and the host has not placed it. Such
+// an entity holds still, as it does without a host.
+func (s *Shard) hostOf(e *table.Entity) *Session {
+	if s.host != nil && e.Flags&wire.EntityPlaced != 0 && !s.host.placed[e.ID] {
+		return nil
+	}
+	return s.host
 }
 
 // revoke begins the two-phase hand-over of R-21. From here to the assign nobody drives.
@@ -102,7 +112,7 @@ func (s *Shard) release(o *Session, m *wire.Entity) {
 // target is the session that the hand-over under way gives the entity to; nil if it is gone.
 func (s *Shard) target(e *table.Entity) *Session {
 	if e.ToHost {
-		return s.host
+		return s.hostOf(e)
 	}
 	return s.session(e.Target)
 }
@@ -112,10 +122,10 @@ func (s *Shard) target(e *table.Entity) *Session {
 func (s *Shard) swap(e *table.Entity) {
 	to := s.target(e)
 	toHost := e.ToHost
-	if to == nil && !(toHost && e.Flags&wire.EntityHosted != 0) {
+	if to == nil && !(toHost && e.Flags&(wire.EntityHosted|wire.EntityPlaced) != 0) {
 		to, toHost = s.session(e.Driver), e.Flags&wire.EntityHosted != 0
 		if to == nil {
-			to, toHost = s.host, true
+			to, toHost = s.hostOf(e), true
 		}
 	}
 	if toHost {
@@ -195,7 +205,7 @@ func (s *Shard) elect() {
 		o.queue(m.Append(nil))
 	}
 	for _, e := range s.table.All() {
-		if e != nil && !e.Dead && e.Flags&wire.EntityHosted != 0 && s.session(e.Driver) != host {
+		if e != nil && !e.Dead && e.Flags&wire.EntityHosted != 0 && s.session(e.Driver) != s.hostOf(e) {
 			s.toHost(e)
 		}
 	}

@@ -1,5 +1,7 @@
 package shard
 
+import "fmt"
+
 // A pair is what a session and an entity have to do with each other. No pair: absent. A pair is 16 bytes without a
 // pointer, so pkt and v mean different things in different states.
 type pair struct {
@@ -113,4 +115,14 @@ func (o *Session) clean(p *pair) {
 		o.own = o.own[:last]
 	}
 	p.pkt = 0
+}
+
+// Describe says what a session and an entity have to do with each other, for people.
+func (o *Session) Describe(handle uint32) string {
+	p := o.pairs.get(handle)
+	if p == nil {
+		return fmt.Sprintf("absent, ready %v, full %v, silent %v, views %v", o.ready, o.full, o.silent, o.views)
+	}
+	return fmt.Sprintf("%v, pkt %d, v %d, flags %b, silent %v, %d intros and %.0f tokens waiting", [...]string{"introducing", "known", "leaving", "drives", "refused"}[p.state],
+		p.pkt, p.v, p.flags, o.silent, len(o.intros), o.tokens)
 }

@@ -116,11 +116,11 @@ func (s *Shard) Leave(now time.Duration, o *Session, why wire.Why) {
 		}
 		switch {
 		case e.Flags&wire.EntityHosted != 0:
-			s.swapTo(e, s.host)
+			s.swapTo(e, s.hostOf(e))
 		case e.Revoking && s.target(e) != nil:
 			s.stats.Forced++
 			s.swap(e)
-		case e.Flags&wire.EntityToHost != 0 && s.host != nil:
+		case e.Flags&(wire.EntityToHost|wire.EntityPlaced) != 0 && s.hostOf(e) != nil:
 			s.toHost(e)
 		default:
 			s.kill(e, why, wire.PlayerID{})
@@ -168,6 +168,7 @@ func (o *Session) Message(_ uint64, stream int, msg []byte) {
 		err = o.class(body)
 	case wire.MsgView:
 		err = o.view(body)
+	case wire.MsgHello: // whoever accepted the session has read it
 	case wire.MsgReady:
 		o.ready, o.looked = true, true
 	case wire.MsgRoom:

@@ -38,6 +38,8 @@ type Config struct {
 	SessionEntities int
 	// MaxEntities bounds the world. 0: 65536.
 	MaxEntities int
+	// Accepted, if set, is called for every slot value that the relay accepts, for simulators and traces.
+	Accepted func(e *table.Entity, slot int)
 	// Faults plants faults for tests of the tests; empty in production.
 	Faults Faults
 }
@@ -163,6 +165,12 @@ func (s *Shard) FlushNumber() uint32 { return s.flush }
 // At returns the living entity with an id, or nil. Read only.
 func (s *Shard) At(id wire.ID) *table.Entity { return s.table.ByID(id) }
 
+// Gone reports whether an incarnation of the id was destroyed.
+func (s *Shard) Gone(id wire.ID) bool { return s.table.Gone(id) != 0 }
+
+// Drives reports whether a session drives an entity.
+func (s *Shard) Drives(o *Session, e *table.Entity) bool { return e.Driver == o.number }
+
 // Each calls f for every living entity, by handle. Read only.
 func (s *Shard) Each(f func(*table.Entity)) {
 	for _, e := range s.table.All() {
@@ -178,6 +186,9 @@ func (s *Shard) set(e *table.Entity, i int, v []byte) bool {
 		return false
 	}
 	e.Dirty |= 1 << i
+	if s.cfg.Accepted != nil {
+		s.cfg.Accepted(e, i)
+	}
 	if !e.Listed {
 		e.Listed = true
 		s.dirty = append(s.dirty, e)

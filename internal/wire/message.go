@@ -51,6 +51,7 @@ type Entity struct {
 	N         uint16
 	Owner     PlayerID // or the player a grant names; zero: the host
 	Reason    uint8
+	Version   uint32 // flush that the values are not older than
 	Cert      []byte
 	Chunk     grid.Chunk
 	Mask      uint64
@@ -69,6 +70,7 @@ const (
 	fN
 	fOwner
 	fReason
+	fVersion
 	fCert
 	fChunk
 	fMask
@@ -86,7 +88,7 @@ var entityFields = [...]uint16{
 	MsgGone:       fInc | fCert,
 	MsgNoRoom:     fInc | fHandle,
 	MsgBind:       fInc | fTerm | fNonce | fHandle | fFlags | fOwner | fCert,
-	MsgAssign:     fInc | fTerm | fNonce | fClass | fHash | fFlags | fHandle | fN | fOwner | fCert | fChunk | fMask | fValues,
+	MsgAssign:     fInc | fTerm | fNonce | fClass | fHash | fFlags | fHandle | fN | fOwner | fVersion | fCert | fChunk | fMask | fValues,
 	MsgRevoke:     fInc | fTerm,
 	MsgRefused:    fInc | fNonce | fReason,
 	MsgOverride:   fInc | fTerm | fN | fChunk | fMask | fValues,
@@ -142,6 +144,9 @@ func AppendEntity(b []byte, msg byte, m *Entity) []byte {
 	if f&fReason != 0 {
 		b = append(b, m.Reason)
 	}
+	if f&fVersion != 0 {
+		b = binary.LittleEndian.AppendUint32(b, m.Version)
+	}
 	if f&fCert != 0 {
 		b = append(binary.AppendUvarint(b, uint64(len(m.Cert))), m.Cert...)
 	}
@@ -193,6 +198,9 @@ func ParseEntity(msg byte, b []byte) (m Entity, err error) {
 	}
 	if f&fReason != 0 {
 		m.Reason = r.u8()
+	}
+	if f&fVersion != 0 {
+		m.Version = r.u32()
 	}
 	if f&fCert != 0 {
 		m.Cert = r.bytes(MaxCert)
