@@ -10,7 +10,8 @@ import (
 	"testing/fstest"
 )
 
-// quiet is a module that passes the gate. Its fuzz target accepts everything.
+// quiet is a module that passes the gate. Its fuzz target accepts everything, and does not begin a line of this file:
+// the gate finds targets by that.
 const quiet = `
 -- go.mod --
 module m.test/m
@@ -27,7 +28,7 @@ package m
 
 import "testing"
 
-func FuzzF(f *testing.F) {
+` + "func FuzzF(f *testing.F) {" + `
 	f.Add(1)
 	f.Fuzz(func(t *testing.T, n int) { F(n) })
 }
@@ -64,6 +65,10 @@ func TestGateStepsCanFail(t *testing.T) {
 			name: "fuzz target that fails", steps: "fuzz", says: "<== fuzz: FAILED",
 			files: "-- n_test.go --\npackage m\n\nimport \"testing\"\n\nfunc FuzzG(f *testing.F) {\n\tf.Add(1)\n" +
 				"\tf.Fuzz(func(t *testing.T, n int) { t.Error(n) })\n}\n",
+		},
+		{
+			name: "fuzz target that does not run", steps: "fuzz", says: "FAIL  ./ FuzzG",
+			files: "-- n_test.go --\n//go:build never\n\npackage m\n\nimport \"testing\"\n\nfunc FuzzG(f *testing.F) {}\n",
 		},
 		{name: "no fuzz target", steps: "fuzz", says: "no fuzz target found", files: "-- m_test.go --\npackage m\n"},
 		{
