@@ -133,14 +133,16 @@ func (w *world) accept(e *table.Entity, slot int) {
 	v := parseVal(e.Value(slot), slot)
 	k := accKey{e.ID, e.Inc, slot, v.W}
 	w.order++
-	if a, ok := w.acc[k]; ok && a.epoch == w.epoch {
-		return
+	a, ok := w.acc[k]
+	if !ok || a.epoch != w.epoch {
+		a = accepted{w.epoch, w.order, 0}
 	}
-	w.acc[k] = accepted{w.epoch, w.order}
+	a.last = w.order
+	w.acc[k] = a
 }
 
 func (w *world) safety(p *player, c *registry.Copy, slot int, had, v val) {
-	if v == (val{}) {
+	if v == (val{}) || c.Inc == 0 { // never written, or a placed body whose source has not answered in this epoch
 		return
 	}
 	a, ok := w.acc[accKey{c.ID, c.Inc, slot, v.W}]
@@ -149,7 +151,7 @@ func (w *world) safety(p *player, c *registry.Copy, slot int, had, v val) {
 		return
 	}
 	h, ok := w.acc[accKey{c.ID, c.Inc, slot, had.W}]
-	if ok && had != v && h.epoch == w.epoch && a.epoch == w.epoch && h.order > a.order {
+	if ok && had != v && h.epoch == w.epoch && a.epoch == w.epoch && h.first > a.last {
 		w.fail("safety: client %d %x slot %d goes back from %d to %d", p.i, c.ID[:4], slot, had.W, v.W)
 	}
 }

@@ -109,8 +109,8 @@ type player struct {
 }
 
 type accepted struct {
-	epoch uint64
-	order int
+	epoch       uint64
+	first, last int // a value may be accepted again: a re-announcement of a higher term
 }
 
 type accKey struct {
@@ -270,7 +270,7 @@ func (w *world) carry(p *player, pipe *memnet.Pipe, payload []byte, arrive func(
 }
 
 func (p *player) fresh() {
-	p.reg = registry.New(registry.Config{Encode: p.encode, World: "w", Agent: "sim", Faults: p.w.opt.Client})
+	p.reg = registry.New(registry.Config{Encode: p.encode, Nonce: p.w.writes << 8, World: "w", Agent: "sim", Faults: p.w.opt.Client})
 	p.class = p.reg.AddClass(thing(), nil)
 	p.shown = map[wire.ID]*registry.Copy{}
 	p.gone = map[wire.ID]wire.Count{}

@@ -64,16 +64,14 @@ type Pipe struct {
 func (p *Pipe) Plan(rng *rand.Rand, now time.Duration, size int, out []time.Duration) []time.Duration {
 	p.Packets++
 	p.Bytes += uint64(size)
-	turn := p.bad
-	if p.Burst.Enter > 0 {
-		if chance := p.Burst.Enter; !p.bad {
-			turn = rng.Float64() < chance
-		} else {
-			turn = rng.Float64() >= p.Burst.Leave
-		}
+	switch {
+	case p.Burst.Enter <= 0:
+		p.bad = false
+	case p.bad:
+		p.bad = rng.Float64() >= p.Burst.Leave
+	default:
+		p.bad = rng.Float64() < p.Burst.Enter
 	}
-	p.bad = turn && p.Burst.Enter > 0
-
 	if p.MTU > 0 && size > p.MTU {
 		p.Lost++
 		return out

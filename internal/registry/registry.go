@@ -26,6 +26,7 @@ type Config struct {
 	Encode      Encode
 	World       string
 	Agent       string
+	Nonce       uint32 // announcements are numbered from here: random, so that a client that starts anew does not answer to its old ones
 	// Faults plants faults for tests of the tests; empty in production.
 	Faults Faults
 }
@@ -107,7 +108,7 @@ func New(cfg Config) *Registry {
 	if cfg.MaxEntities == 0 {
 		cfg.MaxEntities = 4096
 	}
-	return &Registry{cfg: cfg, Players: map[wire.PlayerID]wire.Player{}, byID: map[wire.ID]*Copy{}, byH: map[uint32]*Copy{},
+	return &Registry{cfg: cfg, nonce: cfg.Nonce, Players: map[wire.PlayerID]wire.Player{}, byID: map[wire.ID]*Copy{}, byH: map[uint32]*Copy{},
 		fence: map[uint32]uint64{}, pend: map[wire.ID]*Copy{}, dead: map[wire.ID]death{}, mine: map[wire.ID]wire.Count{}, follow: true}
 }
 

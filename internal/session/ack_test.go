@@ -98,6 +98,64 @@ func TestR42KeepAlive(t *testing.T) {
 	p.settleAll(time.Second)
 }
 
+// A packet that carried acks and was lost may have been the only one: the next says them again.
+func TestLostAcksAreRepeated(t *testing.T) {
+	p := newPair(t, 1, Config{KeepAlive: -1}, weather{delay: time.Millisecond})
+	a, b := p.ends[0], p.ends[1]
+	p.filter = func(d datagram) bool { return d.to == 1 || d.pn != 1 }
+	p.flush(0, true)
+	p.run(5 * time.Millisecond)
+	p.flush(1, true) // b's 1: the ack of a's 1, lost
+	for range 3 {
+		p.flush(1, true)
+	}
+	p.run(40 * time.Millisecond)
+	if b.lost != 1 || a.acked != 0 {
+		t.Fatalf("b lost %d, a %d acked", b.lost, a.acked)
+	}
+	p.flush(1, true)
+	if p.run(2 * time.Millisecond); a.acked == 0 {
+		t.Fatal("acks were not repeated")
+	}
+}
+
+// The delay in a block counts from the arrival of its largest packet, not of one that was overtaken.
+func TestAckDelayOfTheLargest(t *testing.T) {
+	c, h := New(Config{}), &deaf{}
+	for _, in := range []struct {
+		pn uint64
+		at time.Duration
+	}{{2, 0}, {1, 15 * time.Millisecond}} {
+		if err := c.Receive(in.at, AppendFrame(header(in.pn, 0), 0x20, nil), h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var a ackBlock
+	if _, err := a.parse(c.Begin(20*time.Millisecond, nil)[headerSize:], 2); err != nil || a.delay != 20 {
+		t.Fatalf("delay %d, %v", a.delay, err)
+	}
+}
+
+// a stamp may be up to 65,535 packets older than the packet that brings it.
+func TestR14OldStamp(t *testing.T) {
+	var in inbox
+	cfg := Config{}.withDefaults()
+	got := uint64(0)
+	h := &stampNote{got: &got}
+	for seq, want := range []uint64{100_000, 99_999, 60_000, 100_000 - 65_535} {
+		if err := in.take(100_000, &piece{seq: uint64(seq), stamp: uint16(want)}, &cfg, h); err != nil || got != want {
+			t.Errorf("stamp %d, want %d, %v", got, want, err)
+		}
+	}
+}
+
+type stampNote struct {
+	deaf
+	got *uint64
+}
+
+func (s *stampNote) Message(stamp uint64, _ int, _ []byte) { *s.got = stamp }
+
 func TestWindow(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 2))
@@ -140,6 +198,9 @@ func TestWindow(t *testing.T) {
 }
 
 func TestExpand(t *testing.T) {
+	if got := expand(0xffff, 5); got != 0xffff {
+		t.Errorf("there is no number below 0: %d", got)
+	}
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 100_000 {
 		n := rng.Uint64N(1 << 40)

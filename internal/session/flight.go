@@ -162,10 +162,10 @@ func (c *Conn) expiry() (at time.Duration, ok bool) {
 	return at, ok
 }
 
-// enter guards against a handler that sends while packets are being judged: it would move what the loop stands on.
+// enter guards what the judging loops stand on: neither a handler nor a packet half built may move it.
 func (c *Conn) enter() {
-	if c.busy {
-		panic("throng: session: Receive, Expire, Begin or Commit called from a Handler: note what to send and send it later")
+	if c.busy || c.open.open {
+		panic("throng: session: Receive or Expire called from a Handler, or between Begin and Commit: do one after the other")
 	}
 	c.busy = true
 }

@@ -164,6 +164,17 @@ func TestSilentPeerIsBounded(t *testing.T) {
 	}
 }
 
+func TestReceiveInsideAPacketPanics(t *testing.T) {
+	c := New(Config{})
+	c.Begin(0, nil)
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	c.Receive(0, header(1, 0), &deaf{})
+}
+
 func TestHandlerMustNotSend(t *testing.T) {
 	p := newPair(t, 1, Config{}, weather{loss: 1})
 	a := p.ends[0]

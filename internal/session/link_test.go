@@ -37,7 +37,7 @@ type party struct {
 	want     [Streams][]string // of the other party's, what it queued
 	stamps   map[string]uint64 // what Next was when a message was queued
 	peer     *party
-	frames   int
+	frames   map[uint64]bool // packets whose frame was handed over
 	onLost   func(uint64)
 }
 
@@ -66,7 +66,10 @@ func (p *party) Lost(pn uint64) {
 }
 
 func (p *party) Frame(pn uint64, kind byte, body []byte) {
-	p.frames++
+	if p.frames[pn] {
+		p.t.Fatalf("%s: the frame of packet %d came twice", p.name, pn)
+	}
+	p.frames[pn] = true
 	if kind != 0x20 || !bytes.Equal(body, binary.LittleEndian.AppendUint64(nil, pn)) {
 		p.t.Fatalf("%s: frame %#x %x in packet %d", p.name, kind, body, pn)
 	}
@@ -105,6 +108,7 @@ func newPair(t *testing.T, seed uint64, cfg Config, w weather) *pair {
 	for i := range p.ends {
 		p.ends[i] = &party{
 			t: t, name: string(rune('a' + i)), sent: map[uint64]bool{}, received: map[uint64]bool{}, stamps: map[string]uint64{},
+			frames: map[uint64]bool{},
 		}
 		p.ends[i].Init(cfg)
 	}

@@ -28,7 +28,7 @@ type packet struct {
 func (c *Conn) Next() uint64 { return c.next }
 
 // Begin starts a packet at the end of b, which may hold what the carrier wants in front, and writes the ack block if
-// there is something to ack. Commit or Abort must follow, with no other Begin between.
+// there is something to ack. Commit or Abort must follow before the next Begin, Receive or Expire.
 func (c *Conn) Begin(now time.Duration, b []byte) []byte {
 	if c.open.open || c.busy {
 		panic("throng: session: Begin before Commit or Abort of the last packet, or from a Handler")

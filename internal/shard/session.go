@@ -136,14 +136,31 @@ func (s *Shard) Receive(now time.Duration, o *Session, payload []byte) error {
 	}
 	s.now = now
 	err := o.conn.Receive(now, payload, o)
+	s.Received(now, o)
 	if o.closing != nil {
 		return o.closing
 	}
+	return err
+}
+
+// Received tells the shard that somebody else called Receive on the session's Conn with o behind the handler, as whoever
+// accepts a session does for the packet that holds its Hello.
+func (s *Shard) Received(now time.Duration, o *Session) {
+	s.now = now
 	if d, ok := o.conn.Deadline(); ok {
 		s.wake = min(s.wake, d)
 	}
-	return err
 }
+
+// Failed returns the sessions that cannot go on, because they do not take what they must be told, since the last call.
+func (s *Shard) Failed() []*Session {
+	f := s.failed
+	s.failed = nil
+	return f
+}
+
+// Err is why a failed session must end.
+func (o *Session) Err() error { return o.closing }
 
 // Conn is the session's end of the session layer.
 func (o *Session) Conn() *session.Conn { return o.conn }
@@ -216,6 +233,7 @@ func (s *Shard) message(o *Session, kind byte, m *wire.Entity) {
 func (o *Session) queue(msg []byte) {
 	if err := o.conn.Queue(wire.StreamControl, msg); err != nil && o.closing == nil {
 		o.closing = err
+		o.shard.failed = append(o.shard.failed, o)
 	}
 	o.shard.urgent = true
 }

@@ -93,6 +93,7 @@ type Shard struct {
 	hostTerm wire.Count
 	settled  bool
 	standby  []standing
+	failed   []*Session
 
 	dirty    []*table.Entity // slots changed since the last flush
 	moved    []*table.Entity // appeared, crossed a chunk, died, fell silent
@@ -232,10 +233,10 @@ func (s *Shard) Wake() time.Duration {
 // call. Flush may be called at any time; Wake says when it is worth it.
 func (s *Shard) Flush(now time.Duration, out []transport.Datagram) []transport.Datagram {
 	s.now, s.flushed, s.urgent = now, now, false
+	s.timers() // before the count: what it changes is of this flush
 	s.flush++
 	s.stats.Flushes++
 	s.packets.reset()
-	s.timers()
 	s.presence()
 	s.buildBlob()
 	s.wake = now + time.Second

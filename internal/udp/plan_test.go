@@ -10,7 +10,9 @@ import (
 	"testing"
 )
 
-func port(n uint16) netip.AddrPort { return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, 1}), n) }
+func port(n uint16) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, 1}), n)
+}
 
 // packets reads "a1200 a1200 b300": destination and size.
 func packets(text string) (ps []packet) {

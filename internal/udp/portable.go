@@ -114,8 +114,9 @@ func (s *portable) more() int {
 func (s *portable) datagram(i int) (netip.AddrPort, []byte) { return s.held[i].to, s.held[i].data }
 
 func (s *portable) send(ps []packet) int {
-	// The nearest package net has to "do not wait".
-	_ = s.conn.SetWriteDeadline(time.Now().Add(2 * time.Millisecond))
+	// Package net has no write that does not wait, and one whose deadline has passed fails without trying. So this is a
+	// bound for a card that hangs; a full buffer otherwise empties in the time it takes to transmit it.
+	_ = s.conn.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 	return s.sender.send(ps)
 }
 
