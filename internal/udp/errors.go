@@ -14,17 +14,18 @@ const maxFailures = 100
 // wsaAddrInUse is WSAEADDRINUSE: on Windows package syscall invents a number of its own for EADDRINUSE.
 const wsaAddrInUse = syscall.Errno(10048)
 
-// transient reports whether a read failed because of a datagram sent earlier: the network answered that nobody
-// listens there. Such an answer is easily forged, so it ends nothing; silence does.
+// transient reports whether a read failed because of one datagram: mostly one sent earlier, to which the network
+// answered that nobody listens there. Such an answer is easily forged, so it ends nothing; silence does.
 func transient(err error) bool {
 	for _, e := range [...]syscall.Errno{syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EINTR} {
 		if errors.Is(err, e) {
 			return true
 		}
 	}
-	// The same on Windows: WSAECONNRESET, and WSAENETRESET for a hop count that ran out.
+	// The same on Windows: WSAECONNRESET, and WSAENETRESET for a hop count that ran out. A datagram that is too long,
+	// which others cut, is an error there as well: WSAEMSGSIZE.
 	var errno syscall.Errno
-	return runtime.GOOS == "windows" && errors.As(err, &errno) && (errno == 10054 || errno == 10052)
+	return runtime.GOOS == "windows" && errors.As(err, &errno) && (errno == 10054 || errno == 10052 || errno == 10040)
 }
 
 // plainError makes of an error of package net the number of the system, as sender wants it.

@@ -28,8 +28,11 @@ type portable struct {
 }
 
 func newPortable(conn *net.UDPConn, size, buffer int) *portable {
-	_ = conn.SetReadBuffer(buffer)
-	_ = conn.SetWriteBuffer(buffer)
+	// Some systems refuse what others cut to their limit.
+	for n := buffer; n > 64<<10 && conn.SetReadBuffer(n) != nil; n /= 2 {
+	}
+	for n := buffer; n > 64<<10 && conn.SetWriteBuffer(n) != nil; n /= 2 {
+	}
 	// Twice a batch: one is being handled while the next arrives. When it is full, the system's own buffer holds more.
 	s := &portable{
 		conn: conn, free: make(chan []byte, 2*size), full: make(chan packet, 2*size),
@@ -57,7 +60,7 @@ func (s *portable) read() {
 		n, from, err := s.conn.ReadFromUDPAddrPort(b[:slot])
 		if err != nil {
 			// Some systems report here that an earlier datagram met a closed port. Only a row of errors is an end.
-			if failures++; errors.Is(err, net.ErrClosed) || failures > maxFailures && !transient(err) {
+			if failures++; errors.Is(err, net.ErrClosed) || !transient(err) && failures > maxFailures {
 				s.err = err
 				return
 			}

@@ -38,8 +38,6 @@ type control struct {
 	data [8]byte
 }
 
-const controlSize = int(unsafe.Sizeof(unix.Cmsghdr{})) + 2
-
 type linuxSocket struct {
 	conn  *net.UDPConn
 	raw   syscall.RawConn

@@ -1,4 +1,4 @@
-// Package udp is the native carrier: netcode sessions over UDP sockets that read, and write, in batches.
+// Package udp is the native carrier: netcode sessions over UDP sockets that move datagrams in batches.
 //
 //	Listener.Poll   socket.recv (one system call, up to 64 datagrams) → netcode.Server.Receive → Sink
 //	                netcode.Server.Outgoing (replies, keep-alives) → socket.send
