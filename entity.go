@@ -1,0 +1,70 @@
+package throng
+
+import (
+	"strconv"
+
+	"github.com/throng-dev/throng/internal/delta"
+	"github.com/throng-dev/throng/internal/registry"
+)
+
+// Entity is the identity of a replicated value. Embed it by value; the struct around it is then an [Object]. The zero
+// Entity is in no world: World.Spawn puts it into one, OnDestroy is the end of that.
+//
+// An Entity has an address and must not be copied after it was spawned: go vet reports copies of the struct around it.
+type Entity struct {
+	_ noCopy
+
+	// Set by the world, on its goroutine, at spawn and cleared when the body is gone.
+	w      *World
+	c      *registry.Copy
+	class  *class
+	ptr    delta.Ptr
+	shadow *delta.Shadow // nil where this client does not drive it
+	id     NetID
+	owner  PlayerID
+	role   Role
+	flags  uint8 // the world's
+}
+
+// NetID names the entity, the same on every client. It is zero before the entity was spawned.
+func (e *Entity) NetID() NetID { return e.id }
+
+// Owner is the player whose client drives the entity. It is zero while the host does.
+func (e *Entity) Owner() PlayerID { return e.owner }
+
+// Role says what this client's copy of the entity is.
+func (e *Entity) Role() Role { return e.role }
+
+func (e *Entity) entity() *Entity { return e }
+
+// Object is a pointer to a struct that embeds [Entity]. Nothing else can be one.
+type Object interface {
+	entity() *Entity
+}
+
+// Role is what a client's copy of an entity is. It follows from the owner: Drives tells who may write.
+type Role uint8
+
+const (
+	RoleNone  Role = iota // in no world
+	RoleOwner             // this client's player owns it: this copy is the source
+	RoleProxy             // another player owns it: this copy follows
+	RoleHost              // nobody owns it: the copy of whoever is host is the source
+)
+
+// String returns none, owner, proxy or host.
+func (r Role) String() string { return nameOf("Role", int(r), "none", "owner", "proxy", "host") }
+
+// nameOf names value v of an enumeration that starts at 0.
+func nameOf(what string, v int, names ...string) string {
+	if v < len(names) {
+		return names[v]
+	}
+	return what + "(" + strconv.Itoa(v) + ")"
+}
+
+// noCopy makes go vet report copies of what holds it: vet takes it for a lock.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
