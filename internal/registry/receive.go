@@ -247,7 +247,8 @@ func (r *Registry) depart(pn uint64, m *wire.Depart) {
 	}
 	if c == nil { // not bound yet: by id
 		c = r.byID[m.ID]
-		if c != nil && c.Inc != m.Inc && !(c.Inc == 0 && c.pending && r.answers(c, m.Nonce)) {
+		// A bound body has another handle: it came back as the same incarnation, and this is about its life before.
+		if c != nil && (c.Handle != 0 || c.Inc != m.Inc && !(c.Inc == 0 && c.pending && r.answers(c, m.Nonce))) {
 			c = nil
 		}
 	}

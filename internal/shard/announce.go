@@ -98,7 +98,7 @@ func (s *Shard) spawn(o *Session, m *wire.Entity) {
 			owner = nil // until the host has placed it
 		}
 	}
-	if e = s.create(o, m, c, s.table.NextInc(), s.table.NextTerm(0), owner); e == nil {
+	if e = s.create(o, m, c, s.table.NextInc(), s.table.NextTerm(), owner); e == nil {
 		return
 	}
 	s.hand(e, owner, o)
@@ -221,7 +221,7 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 		if e != nil {
 			s.kill(e, wire.WhyDestroyed, wire.PlayerID{})
 		}
-		if e = s.create(o, m, c, m.Inc, s.table.NextTerm(m.Term), o); e == nil {
+		if e = s.create(o, m, c, m.Inc, s.table.NextTerm(), o); e == nil {
 			return
 		}
 		e.AnnTerm = m.Term
@@ -236,7 +236,7 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 		e.Nonce = m.Nonce
 		s.accept(e, m.Mask, m.Values)
 		s.place(e, m.Chunk)
-		s.pass(e, o, s.table.NextTerm(max(m.Term, e.Term)))
+		s.pass(e, o, s.table.NextTerm())
 		e.AnnTerm = m.Term
 		s.hand(e, o, announcer)
 	default:

@@ -139,7 +139,7 @@ func (s *Shard) swap(e *table.Entity) {
 // swapTo gives the drive to a session, or to nobody: a host-owned entity without a host holds still (B-080).
 func (s *Shard) swapTo(e *table.Entity, to *Session) {
 	s.stats.Transfers++
-	s.pass(e, to, s.table.NextTerm(e.Term))
+	s.pass(e, to, s.table.NextTerm())
 	e.AnnTerm = 0
 	s.hand(e, to, nil)
 }

@@ -18,6 +18,7 @@ type Table struct {
 	start  uint32 // start number of the relay: high half of terms and incarnations
 	limit  int
 	incs   uint32
+	terms  uint32
 	rest   time.Duration
 	ents   []*Entity // by handle; nil: free or never used
 	gens   []uint8
@@ -65,8 +66,12 @@ func (t *Table) NextInc() wire.Count {
 	return wire.NewCount(t.start, t.incs)
 }
 
-// NextTerm issues the term after old.
-func (t *Table) NextTerm(old wire.Count) wire.Count { return old.Next(t.start) }
+// NextTerm issues a term: unique over all entities and over restarts, so that an entity whose owner left and came back, in the
+// same incarnation, never meets a term of its life before.
+func (t *Table) NextTerm() wire.Count {
+	t.terms++
+	return wire.NewCount(t.start, t.terms)
+}
 
 // Create adds an entity under an id that no living entity has. It returns nil if the world is full.
 func (t *Table) Create(now time.Duration, id wire.ID, inc, term wire.Count, c *Class) *Entity {
