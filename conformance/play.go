@@ -13,7 +13,7 @@ import (
 
 func idOf(p *player) transport.ID { return transport.ID(p.i + 100*p.joined) }
 
-func (p *player) encode(c *registry.Copy, mask uint64, b []byte) ([]byte, grid.Chunk) {
+func (p *player) encode(c *registry.Copy, mask uint64, b []byte) ([]byte, uint64, grid.Chunk) {
 	d, _ := c.Data.(*body)
 	if d == nil {
 		d = new(body)
@@ -23,7 +23,7 @@ func (p *player) encode(c *registry.Copy, mask uint64, b []byte) ([]byte, grid.C
 			b = d.val[i].append(b, i)
 		}
 	}
-	return b, grid.Chunk{X: int64(d.val[slotPos].C)}
+	return b, mask, grid.Chunk{X: int64(d.val[slotPos].C)}
 }
 
 func (p *player) receive(b []byte) {
@@ -80,6 +80,7 @@ func (p *player) tick() {
 // apply writes what the registry staged into the bodies, as a game's tick does.
 func (p *player) apply() {
 	w := p.w
+	p.reg.Announce()
 	for _, c := range p.reg.Changed(nil) {
 		if c.Gone {
 			if p.shown[c.ID] == c {
@@ -90,7 +91,7 @@ func (p *player) apply() {
 			}
 			continue
 		}
-		if c.Data == nil {
+		if c.Data == nil && c.Class.Local != 0 {
 			if p.shown[c.ID] != nil {
 				w.fail("client %d: a second body of %x", p.i, c.ID[:4])
 			}
@@ -125,6 +126,7 @@ func (p *player) apply() {
 			}
 		})
 		c.Applied()
+		p.reg.Release(c)
 	}
 }
 

@@ -11,11 +11,10 @@ import (
 // heardFor is how long a destruction heard of is worth telling a restarted relay.
 const heardFor = 30 * time.Second
 
-// Connect begins a session: what the relay said before is void; what this client drives, or drove last, is announced
-// again; and only then is it ready to be shown others' entities.
+// Connect begins a session: what the relay said before is void.
 func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	r.now, r.conn = now, conn
-	r.Welcomed, r.Refused, r.EndMark, r.hasCur, r.full = false, nil, false, false, false
+	r.Welcomed, r.Due, r.Refused, r.EndMark, r.hasCur, r.full, r.isReady = false, false, nil, false, false, false, false
 	r.byH, r.fence, r.sent = map[uint32]*Copy{}, map[uint32]uint64{}, sentLog{}
 	r.byNum = r.byNum[:0]
 	clear(r.Players)
@@ -25,8 +24,21 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 		c.Num = 0
 		r.queue(wire.AppendClass(nil, c.Local, &c.Class))
 	}
+	r.Each(func(c *Copy) { c.Handle, c.old = 0, true })
+	if len(r.byID) == 0 && len(r.pend) == 0 && len(r.deadIDs) == 0 {
+		r.ready() // nothing to announce: the first entities arrive a round trip earlier
+	}
+}
+
+// Announce tells a relay that welcomed this client what it drives, or drove last; only then is the client ready to be shown
+// others' entities. The owner calls it when Due is set: the values are those of that moment.
+func (r *Registry) Announce() {
+	if !r.Due {
+		return
+	}
+	r.Due = false
 	for _, id := range r.deadIDs {
-		if d := r.dead[id]; d.cert != nil && now-d.at < heardFor {
+		if d := r.dead[id]; d.cert != nil && r.now-d.at < heardFor {
 			r.queue(wire.AppendEntity(nil, wire.MsgGone, &wire.Entity{ID: id, Inc: d.inc, Cert: d.cert}))
 		}
 	}
@@ -37,12 +49,20 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	}
 	clear(r.pend)
 	r.Each(r.reannounce)
+	r.ready()
+}
+
+func (r *Registry) ready() {
+	r.isReady = true
 	r.sendView()
 	r.queue([]byte{wire.MsgReady})
 }
 
 func (r *Registry) reannounce(c *Copy) {
-	c.Handle, c.verSet, c.verEntity, c.n, c.lost = 0, 0, 0, 0, 0
+	if c.Handle != 0 {
+		return // the relay gave it to this session already
+	}
+	c.Handle, c.verSet, c.verEntity, c.n, c.lost, c.revoked = 0, 0, 0, 0, 0, 0
 	c.old = true
 	switch {
 	case c.pending && c.Inc == 0, c.placed && !c.drives && c.cert == nil:
@@ -55,16 +75,15 @@ func (r *Registry) reannounce(c *Copy) {
 		if drives {
 			m.Flags |= wire.EntityDrives
 		}
-		m.Mask = c.Class.All
-		m.Values, m.Chunk = r.current(c, m.Mask, nil)
+		m.Values, m.Mask, m.Chunk = r.current(c, c.Class.All, nil)
 		r.queue(wire.AppendEntity(nil, wire.MsgAgain, &m))
 	}
 }
 
 // announce sends a spawn with the present values of all slots.
 func (r *Registry) announce(c *Copy) {
-	m := wire.Entity{ID: c.ID, Nonce: c.nonce, Class: c.Class.Local, Flags: c.Flags, Mask: c.Class.All}
-	m.Values, m.Chunk = r.current(c, m.Mask, nil)
+	m := wire.Entity{ID: c.ID, Nonce: c.nonce, Class: c.Class.Local, Flags: c.Flags}
+	m.Values, m.Mask, m.Chunk = r.current(c, c.Class.All, nil)
 	r.queue(wire.AppendEntity(nil, wire.MsgSpawn, &m))
 }
 
@@ -74,7 +93,11 @@ func (r *Registry) SetView(follow bool, views []grid.Chunk) {
 	r.sendView()
 }
 
-func (r *Registry) sendView() { r.queue(wire.AppendView(nil, r.follow, r.views)) }
+func (r *Registry) sendView() {
+	if r.isReady {
+		r.queue(wire.AppendView(nil, r.follow, r.views))
+	}
+}
 
 // Message is part of session.Handler.
 func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
@@ -86,7 +109,7 @@ func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 	switch kind {
 	case wire.MsgWelcome:
 		if r.Welcome, err = wire.ParseWelcome(body); err == nil {
-			r.Welcomed = true
+			r.Welcomed, r.Due = true, !r.isReady
 			r.flush, r.timeMS = r.Welcome.Flush, r.Welcome.TimeMS
 			r.Host, r.HostTerm = r.Welcome.Host, r.Welcome.HostTerm
 			r.Players[r.Welcome.Player] = wire.Player{ID: r.Welcome.Player, Present: true, Eligible: r.Welcome.Eligible}

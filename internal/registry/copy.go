@@ -54,8 +54,9 @@ type Copy struct {
 	cert      []byte
 	certTerm  wire.Count
 	nonce     uint32
-	n         uint16 // highest override applied
-	lost      uint64 // slots whose packet was lost: they go out again
+	n         uint16     // highest override applied
+	revoked   wire.Count // the relay asked for the drive held under this term; 0: no
+	lost      uint64     // slots whose packet was lost: they go out again
 	ver       []uint32
 	verSet    uint64
 	verEntity uint32 // fault OneVersion
@@ -137,19 +138,19 @@ func (c *Copy) Applied() {
 
 // current is what the values of a copy will be once the owner has applied what waits: what the owner holds, overlaid by what
 // is staged. A revoke may come before the game saw the assign; the release must not send what the body held before.
-func (r *Registry) current(c *Copy, mask uint64, b []byte) ([]byte, grid.Chunk) {
+func (r *Registry) current(c *Copy, mask uint64, b []byte) (out []byte, sent uint64, at grid.Chunk) {
 	if len(c.staged) == 0 {
 		return r.cfg.Encode(c, mask, b)
 	}
 	c.compact()
 	waits := c.staged[0].mask
-	chunk := c.Chunk
+	at = c.Chunk
 	var held []byte
 	if need := mask &^ waits; need != 0 {
-		held, chunk = r.cfg.Encode(c, need, nil)
+		held, sent, at = r.cfg.Encode(c, need, nil)
 	}
 	if p := c.Class.Position; p >= 0 && waits>>p&1 != 0 {
-		chunk = c.Chunk
+		at = c.Chunk
 	}
 	staged := c.buf
 	for i := range c.Class.Slots {
@@ -160,11 +161,11 @@ func (r *Registry) current(c *Copy, mask uint64, b []byte) ([]byte, grid.Chunk) 
 				b = append(b, staged[:l]...)
 			}
 			staged = staged[l:]
-		} else if mask&bit != 0 {
+		} else if sent&bit != 0 {
 			l := c.Class.ValueLen(i, held)
 			b = append(b, held[:l]...)
 			held = held[l:]
 		}
 	}
-	return b, chunk
+	return b, sent | waits&mask, at
 }

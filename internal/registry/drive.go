@@ -16,7 +16,7 @@ func (r *Registry) Spawn(id wire.ID, k *Class, owner wire.PlayerID, flags uint16
 	c := &Copy{ID: id, Class: k, Owner: owner, Flags: flags, Data: data, Shown: true, nonce: r.nonce, pending: true, drives: !hosted,
 		placed: flags&wire.EntityPlaced != 0, ver: make([]uint32, len(k.Slots))}
 	r.add(c)
-	if r.conn != nil {
+	if r.isReady { // else Announce will
 		r.announce(c)
 	}
 	return c
@@ -39,6 +39,19 @@ func (r *Registry) Request(c *Copy) {
 	r.queue(wire.AppendEntity(nil, wire.MsgRequest, &wire.Entity{ID: c.ID, Inc: c.Inc}))
 }
 
+// Release answers a revoke with the present values of all slots. The owner calls it for every copy that changed; it does
+// nothing for those that nobody asked for, or that moved on since.
+func (r *Registry) Release(c *Copy) {
+	if c.revoked == 0 || c.Gone || c.drives || c.Term != c.revoked {
+		c.revoked = 0
+		return
+	}
+	m := wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.Term, N: c.n}
+	c.revoked = 0
+	m.Values, m.Mask, m.Chunk = r.current(c, c.Class.All&^(c.Class.Init|c.Class.Auth), nil)
+	r.queue(wire.AppendEntity(nil, wire.MsgRelease, &m))
+}
+
 // Grant gives the drive to a player, or to the host if it is zero.
 func (r *Registry) Grant(c *Copy, to wire.PlayerID) {
 	r.queue(wire.AppendEntity(nil, wire.MsgGrant, &wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.Term, Owner: to}))
@@ -46,8 +59,8 @@ func (r *Registry) Grant(c *Copy, to wire.PlayerID) {
 
 // Override sends the present values of the slots in mask as the host's correction.
 func (r *Registry) Override(c *Copy, mask uint64) {
-	m := wire.Entity{ID: c.ID, Inc: c.Inc, Mask: mask}
-	m.Values, m.Chunk = r.current(c, mask, nil)
+	m := wire.Entity{ID: c.ID, Inc: c.Inc}
+	m.Values, m.Mask, m.Chunk = r.current(c, mask, nil)
 	r.queue(wire.AppendEntity(nil, wire.MsgOverrideUp, &m))
 }
 
@@ -153,16 +166,20 @@ func (p *packer) deltas() {
 	})
 	values := r.values
 	for _, c := range ready {
+		var sent uint64
 		var chunk grid.Chunk
-		values, chunk = r.current(c, c.Mark, values[:0])
-		d := wire.Delta{Handle: c.Handle, Gen: c.Gen, Term: c.Term.N(), N: c.n, Mask: c.Mark, Chunk: chunk}
+		values, sent, chunk = r.current(c, c.Mark, values[:0])
+		c.lost &^= c.Mark
+		c.Mark, c.marked = 0, false
+		if sent == 0 {
+			continue
+		}
+		d := wire.Delta{Handle: c.Handle, Gen: c.Gen, Term: c.Term.N(), N: c.n, Mask: sent, Chunk: chunk}
 		if r.cfg.Faults.NoGeneration {
 			d.Gen = 0
 		}
 		p.record(c, &d, values)
 		c.Chunk = chunk
-		c.lost &^= c.Mark
-		c.Mark, c.marked = 0, false
 	}
 	r.values = values
 	clear(r.marks)

@@ -307,10 +307,7 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 		if c == nil || !c.drives || c.Inc != m.Inc || c.Term != m.Term {
 			return
 		}
-		c.drives, c.waiting = false, true
-		a := wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.Term, N: c.n, Mask: c.Class.All &^ (c.Class.Init | c.Class.Auth)}
-		a.Values, a.Chunk = r.current(c, a.Mask, nil)
-		r.queue(wire.AppendEntity(nil, wire.MsgRelease, &a))
+		c.drives, c.waiting, c.revoked = false, true, m.Term
 		r.change(c)
 	case wire.MsgOverride: // own record to the driver
 		if c == nil || !c.drives || c.Inc != m.Inc || c.Term != m.Term || int16(m.N-c.n) <= 0 ||
@@ -372,7 +369,7 @@ func (r *Registry) assign(c *Copy, m *wire.Entity, stamp uint64) { // R-21
 	}
 	c.Inc, c.Handle, c.Gen, c.n, c.lost, c.Chunk = m.Inc, m.Handle, m.Gen, m.N, 0, m.Chunk
 	c.cert, c.certTerm = bytes.Clone(m.Cert), m.Term
-	c.drives, c.waiting, c.old, c.pending = true, false, false, false
+	c.drives, c.waiting, c.old, c.pending, c.revoked = true, false, false, false, 0
 	c.placed = m.Flags&wire.EntityPlaced != 0
 	r.byH[m.Handle] = c
 	// A shared record may have overtaken the assign with a later override of somebody's: what is newer stays.

@@ -17,8 +17,9 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// Encode appends the present values of the slots in mask, in wire form, and returns the chunk that the entity is in.
-type Encode func(c *Copy, mask uint64, b []byte) ([]byte, grid.Chunk)
+// Encode appends the present values of the slots in mask, in wire form, and returns which of them it could encode and the chunk
+// that the entity is in. It is called inside Spawn, Announce, Release, Override and Send with tick only: never when packets arrive.
+type Encode func(c *Copy, mask uint64, b []byte) (out []byte, sent uint64, at grid.Chunk)
 
 // Config is what a Registry needs of its owner.
 type Config struct {
@@ -57,6 +58,7 @@ type Registry struct {
 
 	// Of the session.
 	Welcomed bool
+	Due      bool // welcomed, and Announce must follow
 	Welcome  wire.Welcome
 	Refused  *wire.Refuse
 	EndMark  bool // everything due at the join was introduced
@@ -71,6 +73,7 @@ type Registry struct {
 	hasCur   bool
 	tick     uint32
 	full     bool
+	isReady  bool // told the relay that presence may begin
 
 	classes []*Class // those of this build
 	byNum   []*Class // by the world's number
