@@ -1,0 +1,96 @@
+package relay
+
+import (
+	"maps"
+
+	"github.com/throng-dev/throng/internal/shard"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// Stats say how a relay is. Levels are of now, all else counts since Serve.
+type Stats struct {
+	Sessions, Worlds, Entities int // levels
+	Joined                     uint64
+
+	// Payloads between sessions and the relay; what the carrier adds is in its own stats.
+	In, Out, BytesIn, BytesOut uint64
+
+	// Refused counts the sessions that the relay refused or ended, by the name of the reason: replaced, kicked, version,
+	// world, rights, timeout, claims, behind, full, protocol, limit, shutdown. Reasons that did not occur are missing.
+	Refused map[string]uint64
+
+	// Replication is the sum over all worlds, those that ended included.
+	Replication Replication
+}
+
+// Replication counts what worlds did.
+type Replication struct {
+	Flushes, Packets, Bytes       uint64 // packets and payload bytes built
+	Deltas, Writes                uint64 // records received, slots accepted of them
+	Segments, SegmentRecords      uint64 // built, once for all observers
+	SegmentCopies, RecordCopies   uint64 // copied into packets
+	OwnRecords, Intros, Departs   uint64 // for one observer each
+	Lost, ListsGone               uint64 // packets reported lost; of these, after it was forgotten what they carried
+	Malformed, Stale, Refused     uint64 // frames that do not parse, records of old terms, slots or messages refused
+	NoHandle                      uint64 // records of entities that are gone
+	Overtaken, Overridden         uint64 // slots that a newer write, or a later override, holds
+	Transfers, Forced, HostChange uint64 // of the drive; of these, without the old driver's answer; of the host
+}
+
+func (r *Replication) add(s shard.Stats) {
+	r.Flushes += s.Flushes
+	r.Packets += s.Packets
+	r.Bytes += s.Bytes
+	r.Deltas += s.Deltas
+	r.Writes += s.Writes
+	r.Segments += s.Segments
+	r.SegmentRecords += s.SegmentRecords
+	r.SegmentCopies += s.SegmentCopies
+	r.RecordCopies += s.RecordCopies
+	r.OwnRecords += s.OwnRecords
+	r.Intros += s.Intros
+	r.Departs += s.Departs
+	r.Lost += s.Lost
+	r.ListsGone += s.ListsGone
+	r.Malformed += s.Malformed
+	r.Stale += s.Stale
+	r.Refused += s.Refused
+	r.NoHandle += s.NoHandle
+	r.Overtaken += s.Overtaken
+	r.Overridden += s.Overridden
+	r.Transfers += s.Transfers
+	r.Forced += s.Forced
+	r.HostChange += s.HostChanges
+}
+
+// Stats returns a copy that is at most a second old.
+func (s *Server) Stats() Stats {
+	st := *s.stats.Load()
+	st.Refused = maps.Clone(st.Refused)
+	return st
+}
+
+// counts is what the loop counts itself.
+type counts struct {
+	sessions                   int
+	joined                     uint64
+	in, out, bytesIn, bytesOut uint64
+	refused                    map[wire.CloseCode]uint64
+	ended                      Replication // of worlds that are gone
+}
+
+// publish makes the counters visible to other goroutines.
+func (r *loop) publish() {
+	c := &r.counts
+	st := &Stats{Sessions: c.sessions, Worlds: len(r.worlds), Joined: c.joined,
+		In: c.in, Out: c.out, BytesIn: c.bytesIn, BytesOut: c.bytesOut,
+		Refused: make(map[string]uint64, len(c.refused)), Replication: c.ended}
+	for code, n := range c.refused {
+		st.Refused[code.String()] = n
+	}
+	for _, w := range r.worlds {
+		st.Entities += w.shard.Entities()
+		st.Replication.add(w.shard.Stats())
+	}
+	r.server.stats.Store(st)
+}

@@ -1,0 +1,71 @@
+package relay
+
+import (
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/internal/shard"
+)
+
+// worldKey names a world: a level, for one realm.
+type worldKey struct {
+	realm [16]byte
+	level string
+}
+
+type world struct {
+	key        worldKey
+	shard      *shard.Shard
+	sessions   int
+	linger     time.Duration
+	emptySince time.Duration // without sessions
+}
+
+// enter finds a world or makes it; nil if there are too many.
+func (r *loop) enter(key worldKey) *world {
+	if w := r.byKey[key]; w != nil {
+		return w
+	}
+	if len(r.worlds) >= r.cfg.MaxWorlds {
+		return nil
+	}
+	cfg := r.cfg.world(key.level)
+	r.made++
+	w := &world{key: key, linger: cfg.Linger, emptySince: r.now}
+	if w.linger == 0 {
+		w.linger = defaultLinger
+	}
+	w.shard = shard.New(r.now, shard.Config{
+		// A world that ended and begins again is like a relay that restarted: new epoch, higher terms.
+		Epoch: uint64(r.start.UnixNano()) + r.made,
+		Start: r.cfg.Start + uint32(r.now/time.Second),
+		Key:   r.resume,
+		// Certificates name the realm, or those of one realm would be good in another.
+		World:   string(key.realm[:]) + key.level,
+		Profile: cfg.profile(),
+		Settle:  r.cfg.Settle,
+		Budget:  cfg.Budget, SessionEntities: cfg.SessionEntities, MaxEntities: cfg.MaxEntities,
+	})
+	r.worlds = append(r.worlds, w)
+	r.byKey[key] = w
+	r.log.Info("world begins", "world", key.level, "realm", hexID(key.realm))
+	return w
+}
+
+func (w *world) left(now time.Duration) {
+	w.sessions--
+	w.emptySince = now
+}
+
+// dropWorlds ends worlds that were empty for long.
+func (r *loop) dropWorlds(now time.Duration) {
+	r.worlds = slices.DeleteFunc(r.worlds, func(w *world) bool {
+		if w.sessions > 0 || w.linger < 0 || now < w.emptySince+w.linger {
+			return false
+		}
+		r.counts.ended.add(w.shard.Stats())
+		delete(r.byKey, w.key)
+		r.log.Info("world ends", "world", w.key.level, "realm", hexID(w.key.realm), "entities", w.shard.Entities())
+		return true
+	})
+}
