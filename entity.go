@@ -42,7 +42,8 @@ type Object interface {
 	entity() *Entity
 }
 
-// Role is what a client's copy of an entity is. It follows from the owner: Drives tells who may write.
+// Role is what a client's copy of an entity is. It follows from the owner. Which copy is the source now is
+// what World.Drives tells: a host-owned entity has RoleHost everywhere.
 type Role uint8
 
 const (
