@@ -102,7 +102,7 @@ func TestLayoutHash(t *testing.T) {
 	if a.LayoutHash() != b.LayoutHash() || a.LayoutHash() == NewClass[post]("post", ClassConfig{}).LayoutHash() {
 		t.Error("the hash depends on something else than the fields")
 	}
-	const want = 0x571b96e1c99e535a
+	const want uint64 = 0x571b96e1c99e535a
 	if a.LayoutHash() != want {
 		t.Errorf("hash %#x, want %#x", a.LayoutHash(), want)
 	}
