@@ -22,7 +22,7 @@ func (s *Server) ListenUDP(addr string, public ...netip.AddrPort) (transport.Lis
 	l, err := udp.Listen(addr, udp.Config{
 		Key: s.cfg.Key, AuthorityKey: s.cfg.AuthorityKey, Protocol: token.ProtocolID, Public: public,
 		// Room to tell those beyond MaxSessions that the relay is full.
-		MaxClients: s.cfg.MaxSessions + s.cfg.MaxSessions/16 + 16,
+		MaxClients: min(s.cfg.MaxSessions+s.cfg.MaxSessions/16+16, 1<<20),
 		Accept:     token.Fresh(time.Now()),
 	})
 	if err != nil {

@@ -24,7 +24,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 		c.Num = 0
 		r.queue(wire.AppendClass(nil, c.Local, &c.Class))
 	}
-	r.Each(func(c *Copy) { c.Handle, c.old = 0, true })
+	r.Each(func(c *Copy) { c.Handle, c.old, c.verSet, c.verEntity, c.n, c.lost, c.revoked = 0, true, 0, 0, 0, 0, 0 })
 	if len(r.byID) == 0 && len(r.pend) == 0 && len(r.deadIDs) == 0 {
 		r.ready() // nothing to announce: the first entities arrive a round trip earlier
 	}
@@ -62,7 +62,6 @@ func (r *Registry) reannounce(c *Copy) {
 	if c.Handle != 0 {
 		return // the relay gave it to this session already
 	}
-	c.Handle, c.verSet, c.verEntity, c.n, c.lost, c.revoked = 0, 0, 0, 0, 0, 0
 	c.old = true
 	switch {
 	case c.pending && c.Inc == 0, c.placed && !c.drives && c.cert == nil:

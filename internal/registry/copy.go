@@ -83,6 +83,16 @@ func (c *Copy) Hosted() bool { return c.Flags&wire.EntityHosted != 0 }
 // Version is the flush of the newest value of slot i; false if none came.
 func (c *Copy) Version(i int) (uint32, bool) { return c.ver[i], c.verSet>>i&1 != 0 }
 
+// olderThan returns the slots of mask whose held version is not newer than a flush.
+func (c *Copy) olderThan(flush uint32, mask uint64) uint64 {
+	for i := range c.Class.Slots {
+		if c.verSet>>i&1 != 0 && int32(c.ver[i]-flush) > 0 {
+			mask &^= 1 << i
+		}
+	}
+	return mask
+}
+
 // stage keeps a record for the owner. The bytes are copied.
 func (c *Copy) stage(apply, mask uint64, values []byte) {
 	if len(c.buf)+len(values) > 2*wire.MaxValues {

@@ -314,9 +314,12 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 			c.Class.ValuesLen(m.Mask, m.Values) != len(m.Values) {
 			return
 		}
+		// What a shared record brought before this copy drove may be newer. If the driver has written on it since, the relay has
+		// refused that for not knowing this override: it goes out again.
 		c.n = m.N
-		c.lost &^= m.Mask
-		c.stage(m.Mask, m.Mask, m.Values)
+		apply := c.olderThan(m.Version, m.Mask)
+		c.lost = c.lost&^apply | m.Mask&^apply
+		c.stage(apply, m.Mask, m.Values)
 		r.change(c)
 	case wire.MsgRejected:
 		if c != nil && c.Inc == m.Inc {
@@ -373,13 +376,7 @@ func (r *Registry) assign(c *Copy, m *wire.Entity, stamp uint64) { // R-21
 	c.placed = m.Flags&wire.EntityPlaced != 0
 	r.byH[m.Handle] = c
 	// A shared record may have overtaken the assign with a later override of somebody's: what is newer stays.
-	apply := m.Mask
-	for i := range k.Slots {
-		if c.verSet>>i&1 != 0 && int32(c.ver[i]-m.Version) > 0 {
-			apply &^= 1 << i
-		}
-	}
-	c.verSet = 0
+	apply := c.olderThan(m.Version, m.Mask)
 	c.stage(apply, m.Mask, m.Values)
 	r.own(c, m.Owner, m.Term, m.Flags)
 }

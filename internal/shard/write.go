@@ -118,7 +118,7 @@ func (s *Shard) override(o *Session, m *wire.Entity) {
 		s.place(e, m.Chunk)
 	}
 	if d := s.session(e.Driver); d != nil {
-		r := wire.Entity{ID: e.ID, Inc: e.Inc, Term: e.Term, N: e.N, Chunk: e.Place.Chunk, Mask: m.Mask, Values: m.Values}
+		r := wire.Entity{ID: e.ID, Inc: e.Inc, Term: e.Term, N: e.N, Version: s.flush, Chunk: e.Place.Chunk, Mask: m.Mask, Values: m.Values}
 		d.queue(wire.AppendEntity(nil, wire.MsgOverride, &r))
 	}
 }

@@ -91,7 +91,7 @@ var entityFields = [...]uint16{
 	MsgAssign:     fInc | fTerm | fNonce | fClass | fHash | fFlags | fHandle | fN | fOwner | fVersion | fCert | fChunk | fMask | fValues,
 	MsgRevoke:     fInc | fTerm,
 	MsgRefused:    fInc | fNonce | fReason,
-	MsgOverride:   fInc | fTerm | fN | fChunk | fMask | fValues,
+	MsgOverride:   fInc | fTerm | fN | fVersion | fChunk | fMask | fValues,
 	MsgRejected:   fInc | fReason | fMask,
 }
 
