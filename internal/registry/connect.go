@@ -1,6 +1,9 @@
 package registry
 
 import (
+	"bytes"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/internal/grid"
@@ -42,13 +45,15 @@ func (r *Registry) Announce() {
 			r.queue(wire.AppendEntity(nil, wire.MsgGone, &wire.Entity{ID: id, Inc: d.inc, Cert: d.cert}))
 		}
 	}
-	for id, c := range r.pend {
-		if r.byID[id] == nil {
+	waiting := slices.SortedFunc(maps.Values(r.pend), func(a, b *Copy) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	r.Each(r.reannounce)
+	for _, c := range waiting {
+		if r.byID[c.ID] == nil {
+			delete(r.pend, c.ID)
 			r.add(c)
 		}
+		r.announce(c)
 	}
-	clear(r.pend)
-	r.Each(r.reannounce)
 	r.ready()
 }
 

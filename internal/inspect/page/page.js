@@ -68,8 +68,8 @@ function put(key, at, cls, player, now, first) {
   }
   Object.assign(d, { cls, state: at.state, owner: at.owner, player, fx: d.x, fy: d.y, tx: at.x, ty: at.y, since: now, turn, gone: 0 });
   if (walks(cls)) {
-    d.trail.push(d.x, d.y);
-    if (d.trail.length > 48) d.trail.splice(0, 2);
+    d.trail.push(now, d.x, d.y);
+    while (now - d.trail[0] > 2600) d.trail.splice(0, 3);
   }
 }
 
@@ -194,7 +194,7 @@ function draw(now) {
   const bright = live() ? 1 : 0.4;
 
   g.globalCompositeOperation = "lighter";
-  const glow = Math.min(Math.max(cam.z * (world.chunk_size || 100) * 0.5, 15), 130);
+  const glow = Math.min(Math.max(cam.z * (world.chunk_size || 100) * 0.8, 20), 150);
   for (const d of seen) {
     if (d.cls !== "lantern" || d.state.lit !== true) continue;
     g.globalAlpha = d.alpha * bright * (calm.matches ? 0.9 : 0.86 + 0.14 * Math.sin(now / 310 + d.phase) * Math.sin(now / 170 + d.phase * 3));
@@ -202,7 +202,7 @@ function draw(now) {
   }
   g.globalCompositeOperation = "source-over";
 
-  if (trails) for (const d of seen) if (walks(d.cls) && d.trail.length > 2) trail(d, size, bright);
+  if (trails) for (const d of seen) if (walks(d.cls) && d.trail.length > 3) trail(d, size, bright);
   const centre = selected || hovered;
   if (centre) ties(centre);
   for (const d of seen) if (!walks(d.cls)) icon(g, d.sx, d.sy, size, d.cls, d.state, d.alpha * bright, tint(d.owner));
@@ -264,7 +264,8 @@ function ground() {
   }
   g.restore();
   if (b) {
-    g.strokeStyle = "#34435c";
+    g.strokeStyle = "#3a4a65";
+    g.lineWidth = 1;
     g.strokeRect(...box);
   }
   if (step * cam.z < 30 || step !== c) return;
@@ -286,11 +287,11 @@ function trail(d, size, bright) {
   g.strokeStyle = tint(d.player ? d.player.id : d.owner);
   g.lineCap = g.lineJoin = "round";
   const n = d.trail.length;
-  for (const [from, alpha, width] of [[0, 0.12, 0.3], [(n >> 2) * 2, 0.2, 0.42]]) {
+  for (const [from, alpha, width] of [[0, 0.13, 0.26], [Math.floor(n / 6) * 3, 0.22, 0.4]]) {
     g.globalAlpha = alpha * d.alpha * bright;
     g.lineWidth = Math.max(size * width, 1);
     g.beginPath();
-    for (let i = from; i < n; i += 2) g.lineTo(sx(d.trail[i]), sy(d.trail[i + 1]));
+    for (let i = from; i < n; i += 3) g.lineTo(sx(d.trail[i + 1]), sy(d.trail[i + 2]));
     g.lineTo(d.sx, d.sy);
     g.stroke();
   }
@@ -332,9 +333,9 @@ function walker(c, x, y, r, colour, angle, alpha, host) {
   c.strokeStyle = c.fillStyle = gold;
   c.lineWidth = 2;
   c.beginPath();
-  c.arc(x, y, r + 5, 0, 7);
+  c.arc(x, y, r + 4.5, 0, 7);
   c.stroke();
-  const w = Math.max(r * 0.95, 6), top = y - r - 10;
+  const w = Math.max(r * 0.95, 5.5), top = y - r - 8;
   c.beginPath();
   for (const [dx, dy] of [[-1, 0], [-1.15, -1.15], [-0.5, -0.6], [0, -1.45], [0.5, -0.6], [1.15, -1.15], [1, 0]]) c.lineTo(x + dx * w, top + dy * w * 0.8);
   c.closePath();
@@ -387,7 +388,7 @@ const halo = (() => {
   const c = document.createElement("canvas");
   c.width = c.height = 256;
   const p = c.getContext("2d"), f = p.createRadialGradient(128, 128, 0, 128, 128, 128);
-  for (const [at, a] of [[0, 0.62], [0.12, 0.42], [0.32, 0.19], [0.62, 0.055], [1, 0]]) f.addColorStop(at, "rgba(255,170,70," + a + ")");
+  for (const [at, a] of [[0, 0.7], [0.1, 0.46], [0.28, 0.21], [0.58, 0.06], [1, 0]]) f.addColorStop(at, "rgba(255,170,70," + a + ")");
   p.fillStyle = f;
   p.fillRect(0, 0, 256, 256);
   return c;
@@ -611,7 +612,7 @@ function sample(canvas, cls, state, colour, host) {
     c.strokeStyle = "#2c3a50";
     c.fillRect(4, 4, 16, 16);
     c.strokeRect(4.5, 4.5, 15, 15);
-  } else if (walks(cls)) walker(c, 12, host ? 15.5 : 12, host ? 3.4 : 6, colour, host ? null : -0.6, 1, host);
+  } else if (walks(cls)) walker(c, 12, host ? 16 : 12, host ? 2 : 6, colour, host ? null : -0.6, 1, host);
   else {
     if (cls === "lantern" && state.lit === true) c.drawImage(halo, -4, -4, 32, 32);
     icon(c, 12, 12, 8, cls, state, 1, colour);
