@@ -168,7 +168,7 @@ const sy = (y) => (y - cam.y) * cam.z + high / 2;
 
 // ---- drawing ------------------------------------------------------------------------------------------------------
 
-let last = 0;
+let last = 0, onView = [];
 function draw(now) {
   requestAnimationFrame(draw);
   const dt = Math.min(now - last, 100);
@@ -184,13 +184,15 @@ function draw(now) {
 
   const size = Math.min(Math.max(Math.sqrt(cam.z * (world.chunk_size || 100)) * 0.95, 3.5), 15);
   const seen = [];
+  onView = seen;
   for (const d of dots.values()) {
     d.sx = sx(d.x);
     d.sy = sy(d.y);
     if (d.sx > -90 && d.sy > -90 && d.sx < wide + 90 && d.sy < high + 90) seen.push(d);
   }
   ground();
-  hovered = pick(seen);
+  hovered = pointer && !pointer.down ? pick(pointer, 15) : null;
+  map.classList.toggle("hit", !!hovered);
   const bright = live() ? 1 : 0.4;
 
   g.globalCompositeOperation = "lighter";
@@ -420,14 +422,13 @@ function ring(d, size) {
   g.stroke();
 }
 
-function pick(seen) {
-  if (!pointer || pointer.down) return null;
-  let best = null, near = 15 * 15;
-  for (const d of seen) {
-    const q = (d.sx - pointer.x) ** 2 + (d.sy - pointer.y) ** 2 - (d.player ? 12 : 0); // of two at one place, the player
+// pick finds what is at a point of the canvas, or near.
+function pick(at, reach) {
+  let best = null, near = reach * reach;
+  for (const d of onView) {
+    const q = (d.sx - at.x) ** 2 + (d.sy - at.y) ** 2 - (d.player ? 12 : 0); // of two at one place, the player
     if (q < near && !d.gone) [best, near] = [d, q];
   }
-  map.classList.toggle("hit", !!best);
   return best;
 }
 
@@ -679,7 +680,7 @@ const live = () => condition === "live";
 
 function say(state, label, notice) {
   condition = state;
-  $("state").dataset.state = state;
+  document.body.dataset.state = $("state").dataset.state = state;
   text($("state"), label);
   text($("notice"), notice || "");
   $("notice").hidden = !notice;
@@ -697,7 +698,7 @@ function connect() {
   };
   stream.addEventListener("fault", (e) => {
     tries = 0;
-    say("lost", "no frames", "The world does not answer: " + JSON.parse(e.data));
+    say("lost", "no frames", JSON.parse(e.data));
   });
   stream.onerror = () => {
     const ended = stream.readyState === EventSource.CLOSED; // refused, the browser will not try again by itself
@@ -730,8 +731,7 @@ map.addEventListener("wheel", (e) => {
 map.addEventListener("pointerdown", (e) => {
   map.setPointerCapture(e.pointerId);
   fingers.set(e.pointerId, place(e));
-  pointer = { ...place(e), at: hovered, far: 0 };
-  if (e.pointerType !== "mouse") pointer.touch = true;
+  pointer = { ...place(e), far: 0 };
 });
 map.addEventListener("pointermove", (e) => {
   const was = fingers.get(e.pointerId), is = place(e);
@@ -755,7 +755,7 @@ map.addEventListener("pointermove", (e) => {
 const release = (e) => {
   if (!fingers.delete(e.pointerId)) return;
   if (pointer && !pointer.down && e.type === "pointerup") {
-    selected = hovered || pointer.at;
+    selected = pick(place(e), e.pointerType === "mouse" ? 15 : 26);
     if (selected) fitted = false;
   }
   pointer = e.pointerType === "mouse" ? place(e) : null;
