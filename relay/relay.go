@@ -61,14 +61,18 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Serve runs the relay on a carrier until Close, then returns nil. It returns an error if the carrier is of no more use.
-// A Server serves once. The listener is Serve's from the call on: it closes it, too.
+// Serve runs the relay on a carrier until Close, then returns nil; at once if Close came first. It returns an error if the
+// carrier is of no more use. A Server serves once. The listener is Serve's from the call on: it closes it, too.
 func (s *Server) Serve(l transport.Listener) error {
 	s.mu.Lock()
-	if s.closing || s.listener != nil {
+	switch {
+	case s.listener != nil:
 		s.mu.Unlock()
 		l.Close()
-		return errors.New("throng: this relay served before or is closed: make another with New")
+		return errors.New("throng: this relay serves or has served: make another with New")
+	case s.closing:
+		s.mu.Unlock()
+		return l.Close()
 	}
 	s.listener, s.loop = l, newLoop(s, l)
 	s.mu.Unlock()
