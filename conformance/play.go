@@ -344,7 +344,7 @@ func (w *world) step(restarts *int) {
 }
 
 func spawn(p *player, id wire.ID, owner wire.PlayerID, flags uint16, d *body) *registry.Copy {
-	return p.reg.Spawn(id, p.class, owner, flags, d)
+	return p.reg.Spawn(id, p.class, owner, flags, func(c *registry.Copy) { c.Data = d })
 }
 
 // settled checks Liveness: every observer in reach holds what the relay holds, the driver too, and nobody holds more.

@@ -12,7 +12,7 @@ import (
 
 const (
 	// maxPlayers and maxThings bound a frame: what is beyond is counted in Omitted. A browser draws about that many
-	// smoothly, and a frame stays below half a megabyte.
+	// smoothly, and a frame of things with a value or two stays below half a megabyte.
 	maxPlayers = 2000
 	maxThings  = 5000
 	// maxText bounds every text from a game, in bytes.

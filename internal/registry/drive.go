@@ -9,13 +9,15 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// Spawn announces an entity that this client made. The id must be free here; Find tells.
-func (r *Registry) Spawn(id wire.ID, k *Class, owner wire.PlayerID, flags uint16, data any) *Copy {
+// Spawn announces an entity that this client made. The id must be free here; Find tells. bind gives the copy its body before
+// its values are read.
+func (r *Registry) Spawn(id wire.ID, k *Class, owner wire.PlayerID, flags uint16, bind func(*Copy)) *Copy {
 	r.nonce++
 	hosted := flags&(wire.EntityHosted|wire.EntityPlaced) != 0
-	c := &Copy{ID: id, Class: k, Owner: owner, Flags: flags, Data: data, Shown: true, nonce: r.nonce, pending: true, drives: !hosted,
+	c := &Copy{ID: id, Class: k, Owner: owner, Flags: flags, Shown: true, nonce: r.nonce, pending: true, drives: !hosted,
 		placed: flags&wire.EntityPlaced != 0, ver: make([]uint32, len(k.Slots))}
 	r.add(c)
+	bind(c)
 	if r.isReady { // else Announce will
 		r.announce(c)
 	}

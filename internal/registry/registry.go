@@ -128,6 +128,9 @@ func (r *Registry) AddClass(c *wire.Class, data any) *Class {
 // Find returns the copy of an entity, or nil.
 func (r *Registry) Find(id wire.ID) *Copy { return r.byID[id] }
 
+// Destroyed reports whether this client heard that the entity with an id was destroyed.
+func (r *Registry) Destroyed(id wire.ID) bool { return r.dead[id].inc != 0 && r.byID[id] == nil }
+
 // Len is the number of copies.
 func (r *Registry) Len() int { return len(r.byID) }
 

@@ -182,7 +182,6 @@ function draw(now) {
   g.fillRect(0, 0, wide, high);
   if (!world) return;
 
-  const size = Math.min(Math.max(Math.sqrt(cam.z * (world.chunk_size || 100)) * 0.95, 3.5), 15);
   const seen = [];
   onView = seen;
   for (const d of dots.values()) {
@@ -190,17 +189,19 @@ function draw(now) {
     d.sy = sy(d.y);
     if (d.sx > -90 && d.sy > -90 && d.sx < wide + 90 && d.sy < high + 90) seen.push(d);
   }
+  const room = Math.min(Math.max(Math.sqrt(500 / Math.max(seen.length, 1)), 0.62), 1); // a crowd is drawn smaller
+  const size = Math.min(Math.max(Math.sqrt(cam.z * (world.chunk_size || 100)) * 0.95 * room, 3), 15);
   ground();
   hovered = pointer && !pointer.down ? pick(pointer, 15) : null;
   map.classList.toggle("hit", !!hovered);
   const bright = live() ? 1 : 0.4;
 
   g.globalCompositeOperation = "lighter";
-  const glow = Math.min(Math.max(cam.z * (world.chunk_size || 100) * 0.8, 20), 150);
+  const glow = Math.min(Math.max(cam.z * (world.chunk_size || 100) * 0.8 * room, 14), 150), light = halo(glow);
   for (const d of seen) {
     if (d.cls !== "lantern" || d.state.lit !== true) continue;
     g.globalAlpha = d.alpha * bright * (calm.matches ? 0.9 : 0.86 + 0.14 * Math.sin(now / 310 + d.phase) * Math.sin(now / 170 + d.phase * 3));
-    g.drawImage(halo, d.sx - glow, d.sy - glow, glow * 2, glow * 2);
+    g.drawImage(light, d.sx - glow, d.sy - glow, glow * 2, glow * 2);
   }
   g.globalCompositeOperation = "source-over";
 
@@ -386,15 +387,22 @@ function lantern(lit, s) {
   return c;
 }
 
-const halo = (() => {
-  const c = document.createElement("canvas");
-  c.width = c.height = 256;
-  const p = c.getContext("2d"), f = p.createRadialGradient(128, 128, 0, 128, 128, 128);
+// halo is the light around a lantern, painted at its size: a picture that must be scaled each time costs more.
+const halos = new Map();
+function halo(radius) {
+  const r = Math.round(radius * dpr);
+  let c = halos.get(r);
+  if (c) return c;
+  if (halos.size > 60) halos.clear();
+  c = document.createElement("canvas");
+  c.width = c.height = 2 * r;
+  const p = c.getContext("2d"), f = p.createRadialGradient(r, r, 0, r, r, r);
   for (const [at, a] of [[0, 0.7], [0.1, 0.46], [0.28, 0.21], [0.58, 0.06], [1, 0]]) f.addColorStop(at, "rgba(255,170,70," + a + ")");
   p.fillStyle = f;
-  p.fillRect(0, 0, 256, 256);
+  p.fillRect(0, 0, 2 * r, 2 * r);
+  halos.set(r, c);
   return c;
-})();
+}
 
 function labels(seen, size, bright) {
   g.font = "11.5px system-ui, sans-serif";
@@ -615,7 +623,7 @@ function sample(canvas, cls, state, colour, host) {
     c.strokeRect(4.5, 4.5, 15, 15);
   } else if (walks(cls)) walker(c, 12, host ? 16 : 12, host ? 2 : 6, colour, host ? null : -0.6, 1, host);
   else {
-    if (cls === "lantern" && state.lit === true) c.drawImage(halo, -4, -4, 32, 32);
+    if (cls === "lantern" && state.lit === true) c.drawImage(halo(16), -4, -4, 32, 32);
     icon(c, 12, 12, 8, cls, state, 1, colour);
   }
 }

@@ -1,0 +1,157 @@
+package throng
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/throng-dev/throng/transport"
+)
+
+// Off switches off what a duration in [Config] sets: the zero duration means the world's setting.
+const Off time.Duration = -1
+
+// Config is how a client takes part in a world. The zero Config is valid but for the token: give TokenSource, or Token.
+// Join copies it.
+type Config struct {
+	// TokenSource returns a fresh connect token for every attempt to connect. The game's backend mints it; see package
+	// token. It runs on a goroutine of the World.
+	TokenSource func(ctx context.Context) ([]byte, error)
+	// Token is used instead if TokenSource is nil. A token opens one connection: there is no reconnect.
+	Token []byte
+
+	// World names the level to play in. Players meet if they are in the same realm, which the token says, and name the
+	// same world.
+	World string
+
+	// Rate is how often the values this client drives are compared and sent, times a second, 1 to 60. 0 means 10, or less
+	// if the world allows no more; a higher rate than the world allows is lowered, with a line in the log.
+	Rate int
+	// Keyframe is how often heartbeat fields are repeated, 100 ms at least. 0 means the world's interval, Off none.
+	Keyframe time.Duration
+	// MaxEntities is how many entities of others this client holds at once; the nearest come first. 0 means 4096.
+	MaxEntities int
+
+	// Hooks is the behaviour of classes.
+	Hooks []Hook
+	// OnHost runs when the host changed; was is the one before, zero if there was none. World.Host tells the new one.
+	OnHost func(w *World, was PlayerID)
+	// OnPlayer runs when a player entered or left the world. Those already there when Join returns are in World.Players.
+	OnPlayer func(w *World, p PlayerInfo, present bool)
+	// OnState runs when the connection changes.
+	OnState func(w *World, s ConnState)
+
+	// Dialer carries the datagrams. nil means UDP.
+	Dialer transport.Dialer
+	// Logger takes what a program should know about. nil means slog.Default().
+	Logger *slog.Logger
+}
+
+// PlayerInfo is one player of a world.
+type PlayerInfo struct {
+	ID PlayerID
+	// Eligible is true if the player's client may become host.
+	Eligible bool
+}
+
+// Phase is what a connection is doing.
+type Phase uint8
+
+// The phases.
+const (
+	Connecting   Phase = iota // the first time
+	Live                      // in the world
+	Reconnecting              // the connection was lost; what this client drives will be announced again
+	Closed                    // for good: Tick returns the reason
+)
+
+func (p Phase) String() string {
+	return nameOf("Phase", int(p), "connecting", "live", "reconnecting", "closed")
+}
+
+// ConnState is the state of a connection.
+type ConnState struct {
+	Phase Phase
+	// Err is why the connection was lost or closed; nil in the other phases and after Close.
+	Err error
+}
+
+// Retry says what to do after a connection came to nothing.
+type Retry uint8
+
+// The retry classes.
+const (
+	RetryNever Retry = iota // something must change first: the token, the name of the world, the build
+	RetryFresh              // again, with a fresh token
+	RetryLater              // again, after a while
+)
+
+func (r Retry) String() string { return nameOf("Retry", int(r), "never", "fresh", "later") }
+
+// JoinError is why a client is not, or no longer, in a world.
+type JoinError struct {
+	Addr  string
+	Code  int // why, as the relay says; 0: the relay did not say
+	Text  string
+	Retry Retry
+	Err   error // what happened if the relay did not say
+}
+
+func (e *JoinError) Error() string {
+	s := fmt.Sprintf("throng: joining %s: ", e.Addr)
+	if e.Err != nil {
+		s += e.Err.Error()
+	} else {
+		s += fmt.Sprintf("the relay refused: %s (code %d)", e.Text, e.Code)
+	}
+	return s + "; retry: " + e.Retry.String()
+}
+
+func (e *JoinError) Unwrap() error { return e.Err }
+
+// Errors of World methods. They are wrapped with what was being done to what.
+var (
+	// ErrNotLive: the world has not been joined yet, or not again yet.
+	ErrNotLive = errors.New("not in the world: wait until OnState says Live")
+	// ErrClosed: the World was closed, or will not connect again.
+	ErrClosed = errors.New("the world is closed: Join again")
+	// ErrNoHost: the world has no host.
+	ErrNoHost = errors.New("the world has no host: wait for OnHost, or spawn it without OwnedByHost")
+	// ErrIDHeld: an entity with that id is here.
+	ErrIDHeld = errors.New("an entity with that id lives: find it, or use another id")
+	// ErrGone: a placed entity was destroyed, which lasts as long as the world.
+	ErrGone = errors.New("it was destroyed in this world: placed entities do not come back by themselves")
+	// ErrNotDriver: another client drives the entity.
+	ErrNotDriver = errors.New("another client drives it: only its driver may do this, the host may use Override")
+	// ErrForeign: the entity is in no world, or in another one.
+	ErrForeign = errors.New("it is not in this world: Spawn or Place it first")
+	// ErrClass: the class is not in the schema.
+	ErrClass = errors.New("its class is not in the schema: pass it to NewSchema")
+)
+
+func (c *Config) validate(s *Schema) error {
+	var all []error
+	bad := func(format string, args ...any) { all = append(all, fmt.Errorf("throng: Config."+format, args...)) }
+	if c.TokenSource == nil && len(c.Token) == 0 {
+		bad("TokenSource: no token: set it, or Token, or use token.DevSource while developing on loopback")
+	}
+	if c.Rate < 0 || c.Rate > 60 {
+		bad("Rate: %d is out of range: use 1 to 60, or 0 for the world's", c.Rate)
+	}
+	if c.Keyframe > 0 && c.Keyframe < 100*time.Millisecond {
+		bad("Keyframe: %v is too short: use at least 100ms, 0 for the world's, throng.Off for none", c.Keyframe)
+	}
+	if c.MaxEntities < 0 || c.MaxEntities > 1<<20 {
+		bad("MaxEntities: %d is out of range: use 1 to 1048576, or 0 for 4096", c.MaxEntities)
+	}
+	for i, h := range c.Hooks {
+		if h.class == nil {
+			bad("Hooks[%d]: an empty Hook: make hooks with Class.Bind or Class.OnRep", i)
+		} else if s.byID[h.class.id] != h.class {
+			bad("Hooks[%d]: class %q is not in the schema: pass it to NewSchema", i, h.class.name)
+		}
+	}
+	return errors.Join(all...)
+}

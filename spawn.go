@@ -1,0 +1,206 @@
+package throng
+
+import (
+	"fmt"
+
+	"github.com/throng-dev/throng/internal/registry"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// SpawnOption changes how [World.Spawn] and [World.Place] put an entity into the world.
+type SpawnOption func(*spawnOptions)
+
+type spawnOptions struct {
+	flags uint16
+	id    NetID
+}
+
+// AsAvatar makes the entity the player's avatar: its id follows from the player's, there is one at most, and this client looks
+// at the world from where it is.
+func AsAvatar() SpawnOption {
+	return func(o *spawnOptions) { o.flags |= wire.EntityAvatar }
+}
+
+// OwnedByHost gives the entity to whoever is host, from the start.
+func OwnedByHost() SpawnOption {
+	return func(o *spawnOptions) { o.flags |= wire.EntityHosted }
+}
+
+// WithID spawns under an id that the game chose, instead of a random one; see [NewID] and [StableID].
+func WithID(id NetID) SpawnOption {
+	return func(o *spawnOptions) { o.id = id }
+}
+
+// Claimed gives a placed entity to the first client that places it, instead of to the host. It is for Place only.
+func Claimed() SpawnOption {
+	return func(o *spawnOptions) { o.flags |= wire.EntityClaim }
+}
+
+// Spawn puts e into the world. This client drives it, its player owns it, and everybody in reach gets one with the same
+// values; OnSpawn runs here before Spawn returns. The fields may be set before, or in OnSpawn.
+func (w *World) Spawn(e Object, opts ...SpawnOption) error {
+	defer w.leave(w.enter("Spawn"))
+	var o spawnOptions
+	for _, f := range opts {
+		f(&o)
+	}
+	switch {
+	case o.flags&wire.EntityClaim != 0:
+		return fmt.Errorf("throng: spawning %T: Claimed is for Place: spawned entities are owned by who spawned them", e)
+	case o.flags&wire.EntityAvatar != 0 && o.flags&wire.EntityHosted != 0:
+		return fmt.Errorf("throng: spawning %T: AsAvatar and OwnedByHost: an avatar belongs to its player", e)
+	case o.flags&wire.EntityAvatar != 0 && !o.id.IsZero():
+		return fmt.Errorf("throng: spawning %T: AsAvatar and WithID: the id of an avatar follows from the player", e)
+	case o.flags&wire.EntityAvatar != 0:
+		o.id = w.self.AvatarID()
+	case o.id.IsZero():
+		o.id = NewID()
+	}
+	return w.add("spawning", e, &o)
+}
+
+// Place gives e, which every client makes by itself, as part of a level, one identity for all: the id follows from name. The
+// host drives it. A client that comes later, or finds that the entity was changed, gets one OnRep with the differences.
+func (w *World) Place(name string, e Object, opts ...SpawnOption) error {
+	defer w.leave(w.enter("Place"))
+	o := spawnOptions{}
+	for _, f := range opts {
+		f(&o)
+	}
+	if o.flags&^wire.EntityClaim != 0 || !o.id.IsZero() {
+		return fmt.Errorf("throng: placing %q: only Claimed can be used with Place: its id follows from the name, and the host drives it", name)
+	}
+	o.id = StableID(name)
+	if o.flags |= wire.EntityPlaced; o.flags&wire.EntityClaim == 0 {
+		o.flags |= wire.EntityHosted
+	}
+	return w.add(fmt.Sprintf("placing %q as", name), e, &o)
+}
+
+func (w *World) add(doing string, o Object, opt *spawnOptions) error {
+	e := o.entity()
+	fail := func(err error) error { return w.wrap(err, "%s %T", doing, o) }
+	k := w.schema.classOf(o)
+	switch {
+	case k == nil:
+		return fail(ErrClass)
+	case e.w != nil:
+		return fail(ErrIDHeld)
+	case w.phase == Closed:
+		return fail(ErrClosed)
+	case w.self.IsZero():
+		return fail(ErrNotLive)
+	case w.byID[opt.id] != nil:
+		return fail(ErrIDHeld)
+	case opt.flags&wire.EntityHosted != 0 && opt.flags&wire.EntityPlaced == 0 && w.host.IsZero():
+		return fail(ErrNoHost)
+	}
+	flags := opt.flags &^ wire.EntityClaim
+	if k.cfg.HostOverride == OwnerOnly {
+		flags |= wire.EntityOwnerOnly
+	}
+	if k.cfg.AutoGrant {
+		flags |= wire.EntityAutoGrant
+	}
+	if k.cfg.OnOwnerGone == ToHost {
+		flags |= wire.EntityToHost
+	}
+	// What cannot be announced is an error here, where the caller can do something about it.
+	values, refused := k.plan.Append(nil, k.plan.Pointer(o), k.layout.All)
+	if refused != 0 {
+		for i := range k.layout.Slots {
+			if refused>>i&1 != 0 {
+				return fail(k.plan.Refusal(k.plan.Pointer(o), i))
+			}
+		}
+	}
+	if len(values) > wire.MaxValues {
+		return fail(fmt.Errorf("its values take %d bytes: at most %d fit, shorten its strings", len(values), wire.MaxValues))
+	}
+	var owner wire.PlayerID
+	if flags&wire.EntityHosted == 0 {
+		owner = w.self.Bytes()
+	}
+	var b *body
+	w.mu.Lock()
+	if w.reg.Find(opt.id.Bytes()) != nil {
+		w.mu.Unlock()
+		return fail(ErrIDHeld)
+	}
+	if flags&wire.EntityPlaced != 0 && w.reg.Destroyed(opt.id.Bytes()) {
+		w.mu.Unlock()
+		return fail(ErrGone)
+	}
+	w.reg.Spawn(opt.id.Bytes(), w.classes[k], owner, flags, func(c *registry.Copy) {
+		b = w.newBody(c, k, o)
+		b.told = true
+		w.point(b, c)
+	})
+	w.mu.Unlock()
+	w.user(func() {
+		for _, h := range b.hooks.hooks {
+			if h.onSpawn != nil {
+				h.onSpawn(w, o, true)
+			}
+		}
+	})
+	return nil
+}
+
+// Destroy takes an entity out of the world, for everybody. Its driver may, and the host. Where this client drives it,
+// OnDestroy runs before Destroy returns; else when the relay has agreed. A second Destroy does nothing.
+func (w *World) Destroy(o Object) error {
+	defer w.leave(w.enter("Destroy"))
+	b := w.bodyOf(o)
+	switch {
+	case o.entity().w == nil || b != nil && b.gone:
+		return nil
+	case b == nil:
+		return w.wrap(ErrForeign, "destroying %T", o)
+	case !b.drives && !w.IsHost() && b.e.c.Bound():
+		return w.wrap(ErrNotDriver, "destroying %T %v", o, b.e.id)
+	}
+	b.mine = true
+	w.mu.Lock()
+	w.reg.Destroy(b.e.c, w.self.Bytes())
+	here := b.e.c.Gone
+	w.mu.Unlock()
+	if !here {
+		return nil
+	}
+	d := Departure{Why: Destroyed, By: w.self, Local: true}
+	w.remove(b, d)
+	w.events = w.events[:len(w.events)-1] // its hook runs now
+	if !b.told {
+		return nil
+	}
+	w.user(func() { w.run1(&happening{kind: departed, b: b, d: d}) })
+	return nil
+}
+
+// MarkDirty makes fields leave with the next replication tick, changed or not: those that are manual, and any field of a
+// host-owned entity that this client drives as host. Without fields it marks all manual ones. Fields that leave by
+// themselves are ignored. A field is given by its address, as in w.MarkDirty(e, &e.Lits).
+func (w *World) MarkDirty(o Object, fields ...any) error {
+	defer w.leave(w.enter("MarkDirty"))
+	b := w.bodyOf(o)
+	if b == nil || b.gone {
+		return nil
+	}
+	if !b.drives {
+		return w.wrap(ErrNotDriver, "marking %T %v", o, b.e.id)
+	}
+	l := b.hooks.class.layout
+	may := l.Manual
+	if b.e.role == RoleHost && !b.hooks.class.cfg.AutoDiffHosted {
+		may = l.All &^ (l.Init | l.Auth)
+	}
+	mask := may
+	if len(fields) > 0 {
+		mask = may & b.hooks.class.slotsOf(b.e.ptr, fields...)
+	}
+	w.mu.Lock()
+	w.reg.Mark(b.e.c, mask)
+	w.mu.Unlock()
+	return nil
+}

@@ -1,0 +1,250 @@
+// Package throngtest runs clients with a relay in memory for tests.
+//
+//	func TestLantern(t *testing.T) {
+//		synctest.Test(t, func(t *testing.T) {
+//			n := throngtest.New(t, game.Schema)
+//			a, b := n.Join("a", throng.Config{}), n.Join("b", throng.Config{})
+//			…
+//			n.Until(time.Second, "b sees the lantern", func() bool { … })
+//		})
+//	}
+//
+// Inside testing/synctest time is virtual: an hour of play takes seconds. The network between the clients is real in all
+// that matters: packets are lost, late and doubled as Shape says. The relay is package relay itself.
+package throngtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng"
+	"github.com/throng-dev/throng/internal/memnet"
+	"github.com/throng-dev/throng/relay"
+	"github.com/throng-dev/throng/token"
+)
+
+// Link says how one direction of a client's path treats datagrams: latency, jitter, loss in bursts or single, doubles,
+// reordering, rate. The zero value is perfect.
+type Link = memnet.Link
+
+// Burst is loss that comes in runs.
+type Burst = memnet.Burst
+
+// Links of common paths, for one direction.
+var (
+	LAN       = memnet.LAN
+	WiFi      = memnet.WiFi
+	Mobile    = memnet.Mobile
+	BurstLoss = memnet.BurstLoss
+)
+
+// Frame is how far Run and Until let time pass between two ticks of the clients: 60 frames a second.
+const Frame = time.Second / 60
+
+const addr = "relay"
+
+// Net is a relay, the clients of a test and the network between them. It belongs to the goroutine of the test.
+type Net struct {
+	t      testing.TB
+	schema *throng.Schema
+	cfg    relay.Config
+	net    *memnet.Network
+	server *relay.Server
+	done   chan struct{}
+	worlds []*client
+	log    *logBuffer
+}
+
+type client struct {
+	w    *throng.World
+	name string
+	step func()
+}
+
+// Option changes the relay of a Net.
+type Option func(*relay.Config)
+
+// World sets the profile of every level.
+func World(w relay.World) Option { return func(c *relay.Config) { c.Default = w } }
+
+// Relay changes anything else of the relay.
+func Relay(f func(*relay.Config)) Option { return f }
+
+// New starts a relay. It ends with the test, which must run inside synctest.Test.
+func New(t testing.TB, s *throng.Schema, opts ...Option) *Net {
+	t.Helper()
+	n := &Net{t: t, schema: s, net: memnet.New(1), log: &logBuffer{}}
+	n.cfg = relay.Config{Settle: -1, Key: token.InsecureDevKey(), Logger: n.Logger("relay")}
+	for _, o := range opts {
+		o(&n.cfg)
+	}
+	n.start()
+	t.Cleanup(func() {
+		for _, c := range n.worlds {
+			c.w.Close()
+		}
+		n.stop()
+		if t.Failed() {
+			t.Log(n.log.String())
+		}
+	})
+	return n
+}
+
+func (n *Net) start() {
+	n.t.Helper()
+	l, err := n.net.Listen(addr)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	if n.server, err = relay.New(n.cfg); err != nil {
+		n.t.Fatal(err)
+	}
+	n.done = make(chan struct{})
+	go func() {
+		defer close(n.done)
+		if err := n.server.Serve(l); err != nil {
+			n.t.Error(err)
+		}
+	}()
+}
+
+func (n *Net) stop() {
+	n.server.Close()
+	<-n.done
+}
+
+// Server is the relay.
+func (n *Net) Server() *relay.Server { return n.server }
+
+// Restart ends the relay and starts a new one, which knows nothing: clients come back by themselves.
+func (n *Net) Restart() {
+	n.stop()
+	n.start()
+}
+
+// Logger writes to a log that is shown if the test fails.
+func (n *Net) Logger(who string) *slog.Logger {
+	return slog.New(slog.NewTextHandler(n.log, &slog.HandlerOptions{Level: slog.LevelInfo})).With("who", who)
+}
+
+// Config completes cfg with what leads to this Net: the carrier, a source of tokens for a player of that name, a logger.
+func (n *Net) Config(name string, cfg throng.Config) throng.Config {
+	cfg.Dialer = n.net.Dialer(name)
+	cfg.TokenSource = func(context.Context) ([]byte, error) {
+		id := sha256.Sum256([]byte(name))
+		c := token.Claims{Player: [16]byte(id[:16]), Rights: token.Player | token.HostEligible, Issued: time.Now()}
+		return c.Append(nil), nil
+	}
+	if cfg.World == "" {
+		cfg.World = "test"
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = n.Logger(name)
+	}
+	return cfg
+}
+
+// Join lets a player in, and fails the test if that does not work. Run and Until tick its World from then on.
+func (n *Net) Join(name string, cfg throng.Config) *throng.World {
+	n.t.Helper()
+	ctx, cancel := context.WithTimeout(n.t.Context(), 30*time.Second)
+	defer cancel()
+	w, err := throng.Join(ctx, addr, n.schema, n.Config(name, cfg))
+	if err != nil {
+		n.t.Fatalf("%s: %v", name, err)
+	}
+	n.worlds = append(n.worlds, &client{w: w, name: name})
+	return w
+}
+
+// Leave closes a player's World: it says goodbye. Run and Until do not tick it any more.
+func (n *Net) Leave(w *throng.World) {
+	w.Close()
+	n.Forget(w)
+}
+
+// Forget stops ticking a World.
+func (n *Net) Forget(w *throng.World) {
+	for i, c := range n.worlds {
+		if c.w == w {
+			n.worlds = append(n.worlds[:i], n.worlds[i+1:]...)
+			return
+		}
+	}
+}
+
+// Step sets what runs in every tick of a World.
+func (n *Net) Step(w *throng.World, step func()) { n.client(w).step = step }
+
+// Shape sets how a player's packets travel, from it and to it.
+func (n *Net) Shape(w *throng.World, up, down Link) { n.net.Shape(n.client(w).name, up, down) }
+
+// Partition cuts a player off, or ends that.
+func (n *Net) Partition(w *throng.World, cut bool) { n.net.Partition(n.client(w).name, cut) }
+
+func (n *Net) client(w *throng.World) *client {
+	n.t.Helper()
+	for _, c := range n.worlds {
+		if c.w == w {
+			return c
+		}
+	}
+	n.t.Fatal("throngtest: that World did not join by this Net, or has left")
+	return nil
+}
+
+// Run lets d pass, with a tick of every World each Frame.
+func (n *Net) Run(d time.Duration) {
+	n.t.Helper()
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		n.frame()
+	}
+}
+
+// Until ticks until cond holds, and fails the test if it does not within limit.
+func (n *Net) Until(limit time.Duration, what string, cond func() bool) {
+	n.t.Helper()
+	for end := time.Now().Add(limit); !cond(); {
+		if !time.Now().Before(end) {
+			n.t.Fatalf("not within %v: %s", limit, what)
+		}
+		n.frame()
+	}
+}
+
+func (n *Net) frame() {
+	n.t.Helper()
+	time.Sleep(Frame)
+	for _, c := range n.worlds {
+		if err := c.w.Tick(c.step); err != nil {
+			n.t.Fatalf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// logBuffer keeps the last lines.
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.b.Len() > 1<<20 {
+		l.b.Reset()
+	}
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}

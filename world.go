@@ -1,0 +1,275 @@
+package throng
+
+import (
+	"fmt"
+	"iter"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/throng-dev/throng/internal/grid"
+	"github.com/throng-dev/throng/internal/registry"
+	"github.com/throng-dev/throng/internal/session"
+	"github.com/throng-dev/throng/internal/wire"
+	"github.com/throng-dev/throng/transport"
+)
+
+// World is a client's view of a world, and its part in it. Join makes one.
+//
+// The goroutine that calls Tick owns it; see the package comment. Only Post may be called from elsewhere.
+type World struct {
+	// Constant after Join.
+	schema  *Schema
+	cfg     Config
+	addr    string
+	log     *slog.Logger
+	hooks   map[*class]*hookSet
+	start   time.Time
+	classes map[*class]*registry.Class
+
+	turn atomic.Uint32 // who is inside; see enter
+
+	// The game's goroutine.
+	self     PlayerID
+	host     PlayerID
+	hosted   bool // host is known
+	players  map[PlayerID]PlayerInfo
+	phase    Phase
+	final    error
+	profile  Profile
+	list     []*body // everything the game sees, in order of appearance
+	holes    bool    // some of list are gone
+	byID     map[NetID]*body
+	driven   []*body
+	interval time.Duration
+	nextTick time.Duration
+	keyframe time.Duration
+	changed  []*registry.Copy
+	events   []happening
+	viewed   bool
+	views    []Vec3
+	buffers  [][]byte
+	used     int
+	out      [][]byte
+
+	// Under mu: shared by Tick and the goroutine that receives.
+	mu    sync.Mutex
+	reg   *registry.Registry
+	sess  *session.Conn
+	conn  transport.Conn
+	news  []connNews
+	mail  func() // wakes a waiting Join
+	posts []func()
+
+	stop   chan struct{}
+	ended  chan struct{}
+	closed bool // under mu
+}
+
+// body is an entity that the game sees.
+type body struct {
+	e      *Entity
+	o      Object
+	hooks  *hookSet
+	drives bool
+	listed bool // in World.driven
+	gone   bool // out of the world; it stays in the list until the end of the phase, or its delay
+	until  time.Duration
+	told   bool // OnSpawn ran
+	mine   bool // Destroy was called here
+	frame  time.Duration
+}
+
+// hookSet is the behaviour of a class in this world.
+type hookSet struct {
+	class *class
+	hooks []Hook
+}
+
+// Profile is what the relay decides for a world.
+type Profile struct {
+	ChunkSize     float64 // edge of a chunk in the game's units
+	Reach         int     // chunks from which entities are seen
+	PropertyReach int     // chunks from which fields other than the position follow
+	MaxRate       int     // replication ticks a second that the relay accepts
+	Keyframe      time.Duration
+	Flat          bool // chunks are columns
+	Retain        bool // the relay keeps values: late joiners are complete
+}
+
+// Stats counts what this client received and sent.
+type Stats struct {
+	Entities                 int // held
+	RTT                      time.Duration
+	Records, Applied         uint64 // changes received, and applied
+	Overtaken, Void          uint64 // older than what was held; about an earlier life of a handle
+	Unknown, Foreign         uint64 // of entities not introduced; of classes this build lacks, or has with another layout
+	Malformed, WrongEpoch    uint64
+	NoRoom                   uint64 // entities refused at MaxEntities
+	PacketsIn, PacketsOut    uint64
+	PacketsLost, LostUpwards uint64 // reported lost of those sent; of them, with changes that were sent again
+}
+
+// enter takes the World for a call, and says how to leave. Calls nest only on the game's goroutine, from within a hook or
+// step: then Tick has the World and has opened it.
+const (
+	idle   = iota
+	inside // Tick is at work
+	open   // Tick runs the game's code
+	called // some other method is at work
+)
+
+func (w *World) enter(what string) uint32 {
+	for _, from := range [...]uint32{open, idle} {
+		if w.turn.CompareAndSwap(from, called) {
+			return from
+		}
+	}
+	panic("throng: World." + what + " while another call is at work: a World belongs to one goroutine, use Post from others")
+}
+
+func (w *World) leave(to uint32) { w.turn.Store(to) }
+
+// user runs the game's code from within a method, so that it may call methods in turn.
+func (w *World) user(f func()) {
+	was := w.turn.Swap(open)
+	f()
+	w.turn.Store(was)
+}
+
+func (w *World) now() time.Duration { return time.Since(w.start) }
+
+// Self is this client's player. It is zero before the world was joined.
+func (w *World) Self() PlayerID { return w.self }
+
+// Host is the player that is host. It is zero and true if the world has none, and false if this client does not know yet.
+func (w *World) Host() (PlayerID, bool) { return w.host, w.hosted }
+
+// IsHost reports whether this client is the host.
+func (w *World) IsHost() bool { return w.hosted && !w.self.IsZero() && w.host == w.self }
+
+// Players iterates over the players in the world, this one too, in no order.
+func (w *World) Players() iter.Seq[PlayerInfo] {
+	return func(yield func(PlayerInfo) bool) {
+		for _, p := range w.players {
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// Profile is what the relay decided for this world. It is zero before the world was joined.
+func (w *World) Profile() Profile { return w.profile }
+
+// RTT is the smoothed time that a packet takes to the relay and back.
+func (w *World) RTT() time.Duration { return w.Stats().RTT }
+
+// Stats returns the counters.
+func (w *World) Stats() Stats {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := w.reg.Stats()
+	s := Stats{Entities: w.reg.Len(), Records: r.Records, Applied: r.Applied, Overtaken: r.Overtaken, Void: r.Void, Unknown: r.Unknown,
+		Foreign: r.Foreign, Malformed: r.Malformed, WrongEpoch: r.WrongEpoch, NoRoom: r.NoRoom, LostUpwards: r.Lost}
+	if w.sess != nil {
+		c := w.sess.Stats()
+		s.RTT, _ = w.sess.RTT()
+		s.PacketsIn, s.PacketsOut, s.PacketsLost = c.Received, c.Sent, c.Lost
+	}
+	return s
+}
+
+// Find returns the entity with an id that this client holds.
+func (w *World) Find(id NetID) (Object, bool) {
+	if b := w.byID[id]; b != nil && !b.gone {
+		return b.o, true
+	}
+	return nil, false
+}
+
+// Entities iterates over everything this client holds, in order of appearance. Spawning and destroying meanwhile is fine.
+func (w *World) Entities() iter.Seq[Object] { return w.all() }
+
+// OwnedBy iterates over the entities of a player; the zero player means those that the host drives.
+func (w *World) OwnedBy(p PlayerID) iter.Seq[Object] {
+	return func(yield func(Object) bool) {
+		for o := range w.all() {
+			if o.entity().owner == p && !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+func (w *World) all() iter.Seq[Object] {
+	return func(yield func(Object) bool) {
+		now := w.now()
+		for i := 0; i < len(w.list); i++ {
+			if b := w.list[i]; (!b.gone || b.until > now) && !yield(b.o) {
+				return
+			}
+		}
+	}
+}
+
+// Drives reports whether this client drives the entity: what it writes is what the others get.
+func (w *World) Drives(o Object) bool {
+	b := w.bodyOf(o)
+	return b != nil && b.drives
+}
+
+// bodyOf is the body of an object in this world, or nil.
+func (w *World) bodyOf(o Object) *body {
+	e := o.entity()
+	if e.w != w || e.c == nil {
+		return nil
+	}
+	b, _ := e.c.Data.(*body)
+	return b
+}
+
+// Post runs fn on the game's goroutine, in the next Tick, before its step. Any goroutine may call it.
+func (w *World) Post(fn func()) {
+	w.mu.Lock()
+	w.posts = append(w.posts, fn)
+	w.mu.Unlock()
+}
+
+// SetViewpoints says from where this client looks, instead of from its avatar; at most 8 places. Without any it looks from its
+// avatar again. A client with neither sees only what has no position.
+func (w *World) SetViewpoints(p ...Vec3) {
+	defer w.leave(w.enter("SetViewpoints"))
+	w.views = append(w.views[:0], p[:min(len(p), wire.MaxViews)]...)
+	w.viewed = false
+	w.look()
+}
+
+// look tells the relay the viewpoints, as soon as the size of a chunk is known.
+func (w *World) look() {
+	if w.viewed || w.phase != Live {
+		return
+	}
+	var chunks []grid.Chunk
+	for _, v := range w.views {
+		if c, ok := w.chunk(v.X, v.Y, v.Z); ok {
+			chunks = append(chunks, c)
+		}
+	}
+	w.viewed = true
+	w.mu.Lock()
+	w.reg.SetView(len(chunks) == 0, chunks)
+	w.mu.Unlock()
+}
+
+func (w *World) chunk(x, y, z float64) (grid.Chunk, bool) {
+	if w.profile.Flat {
+		z = 0
+	}
+	return grid.Of(x, y, z, w.profile.ChunkSize)
+}
+
+func (w *World) wrap(err error, format string, args ...any) error {
+	return fmt.Errorf("throng: "+format+": %w", append(args, err)...)
+}
