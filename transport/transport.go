@@ -1,4 +1,4 @@
-// Package transport defines what carries datagrams between a client and a relay.
+// Package transport defines the carriers of datagrams.
 //
 //	client:  Dialer.Dial → Conn.Send ──────► network ──────► Listener.Poll → Sink.Received   :relay
 //	client:  Conn.Receive ◄────────── network ◄────────── Listener.Send                      :relay

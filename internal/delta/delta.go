@@ -1,4 +1,4 @@
-// Package delta finds out what changed in a struct, writes it down, and puts it into another copy.
+// Package delta carries what changed in one struct into its copies.
 //
 //	driver:  struct ─ Shadow.Diff ─► mask ─ Plan.Append ─► values ─► …   then Shadow.Adopt(mask): these were sent
 //	proxy:   … ─► values ─ Plan.Apply: check everything, then write ─► struct, and the mask of what really changed

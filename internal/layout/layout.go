@@ -1,4 +1,4 @@
-// Package layout turns the rep tags of a struct into slots: which fields travel, in which order and form.
+// Package layout turns the rep tags of a struct into slots: which fields travel, in what order, in what form.
 //
 //	struct type ─► scan ─► tagged field ─► words (may they stand together?) ─► compile (may the type travel?) ─► Slot
 //	                          └─ embedded struct: scanned in place                                                │

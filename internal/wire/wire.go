@@ -1,4 +1,4 @@
-// Package wire is the byte format between clients and relays.
+// Package wire is the byte format of the protocol.
 //
 //	client → relay   unreliable: KindDeltas            reliable: Hello Class Spawn Destroy Release Again View …
 //	relay → client   unreliable: KindFlush, KindSegment, KindIntro, KindDepart, KindRole

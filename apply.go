@@ -1,0 +1,256 @@
+package throng
+
+import (
+	"github.com/throng-dev/throng/internal/registry"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// What arrived becomes bodies, values and happenings, under the lock; then the happenings run the game's hooks, without it:
+//
+//	registry.Changed ─► applyCopy ─► write, point, newBody, remove ─► events ─► happen ─► hooks
+
+// happening is a hook to run.
+type happening struct {
+	kind    uint8
+	b       *body
+	changed uint64
+	was     PlayerID
+	d       Departure
+}
+
+const (
+	spawned = iota
+	changedFields
+	changedOwner
+	departed
+)
+
+// apply writes what arrived into the structs and notes which hooks must run.
+func (w *World) apply() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.changed = w.reg.Changed(w.changed[:0])
+	for _, c := range w.changed {
+		w.applyCopy(c)
+		if !c.Gone {
+			c.Applied()
+			w.reg.Release(c)
+		}
+	}
+	clear(w.changed)
+}
+
+func (w *World) applyCopy(c *registry.Copy) {
+	b, _ := c.Data.(*body)
+	switch {
+	case c.Gone:
+		if b != nil && !b.gone {
+			w.remove(b, Departure{Why: reason(c.Why), By: PlayerIDFrom(c.By), Local: b.mine})
+			if c.Refused != 0 {
+				w.log.Warn("throng: the relay refused an entity", "id", b.e.id, "class", b.hooks.class.name, "reason", refusedText(c.Refused))
+			}
+		}
+		return
+	case b == nil:
+		k, _ := c.Class.Data.(*class)
+		if k == nil {
+			return // of a class this build lacks
+		}
+		b = w.newBody(c, k, k.newObject())
+		w.write(b, c)
+		w.point(b, c)
+		w.events = append(w.events, happening{kind: spawned, b: b})
+		return
+	case b.gone:
+		return
+	}
+	was := b.e.owner
+	if changed := w.write(b, c); changed != 0 {
+		w.events = append(w.events, happening{kind: changedFields, b: b, changed: changed})
+	}
+	w.point(b, c)
+	if b.e.owner != was {
+		w.events = append(w.events, happening{kind: changedOwner, b: b, was: was})
+	}
+	if c.Rejected != 0 {
+		w.log.Warn("throng: the relay does not apply fields of an entity", "id", b.e.id, "class", b.hooks.class.name, "fields", Changes{c.Rejected, b.hooks.class, b.e.ptr}.String(), "reason", refusedText(c.RejectedReason))
+		c.Rejected = 0
+	}
+}
+
+// write puts staged values into the struct and returns which slots really changed.
+func (w *World) write(b *body, c *registry.Copy) (changed uint64) {
+	plan := b.hooks.class.plan
+	if c.ZeroOwner {
+		c.ZeroOwner = false
+		plan.Zero(b.e.ptr, b.hooks.class.layout.Owner)
+	}
+	adopted := uint64(0)
+	c.Staged(func(apply, mask uint64, values []byte) {
+		ch, _, err := plan.Apply(b.e.ptr, mask, apply, values)
+		if err != nil {
+			w.log.Warn("throng: values of an entity do not decode", "id", b.e.id, "class", b.hooks.class.name, "err", err)
+			return
+		}
+		changed |= ch
+		adopted |= apply
+	})
+	if b.e.shadow != nil {
+		b.e.shadow.Adopt(b.e.ptr, adopted)
+	}
+	return changed
+}
+
+// point sets who owns and drives the body.
+func (w *World) point(b *body, c *registry.Copy) {
+	e := b.e
+	e.owner = PlayerIDFrom(c.Owner)
+	switch {
+	case c.Hosted():
+		e.role = RoleHost
+	case e.owner == w.self:
+		e.role = RoleOwner
+	default:
+		e.role = RoleProxy
+	}
+	b.drives = c.Drives()
+	switch {
+	case b.drives && e.shadow == nil:
+		e.shadow = b.hooks.class.plan.NewShadow(e.ptr)
+	case !b.drives:
+		e.shadow = nil
+	}
+	if b.drives && !b.listed {
+		b.listed = true
+		w.driven = append(w.driven, b)
+	}
+}
+
+func (w *World) newBody(c *registry.Copy, k *class, o Object) *body {
+	e := o.entity()
+	b := &body{e: e, o: o, hooks: w.hooks[k], frame: w.firstFrame(c.ID)}
+	e.w, e.c, e.class, e.ptr, e.id = w, c, k, k.plan.Pointer(o), NetIDFrom(c.ID)
+	c.Data, c.Shown = b, true
+	w.list = append(w.list, b)
+	w.byID[e.id] = b
+	return b
+}
+
+// remove ends a body: its hook runs with the other happenings.
+func (w *World) remove(b *body, d Departure) {
+	b.gone, b.drives, b.e.shadow = true, false, nil
+	w.holes = true
+	if w.byID[b.e.id] == b {
+		delete(w.byID, b.e.id)
+	}
+	w.events = append(w.events, happening{kind: departed, b: b, d: d})
+}
+
+// happen runs the hooks that are due. What they cause comes after.
+func (w *World) happen() {
+	for i := 0; i < len(w.events); i++ {
+		h := w.events[i]
+		if h.b.gone && h.kind != departed || h.kind != spawned && !h.b.told {
+			continue // a hook ended it before it was told of
+		}
+		h.b.told = true
+		w.user(func() { w.run1(&h) })
+	}
+	clear(w.events)
+	w.events = w.events[:0]
+}
+
+func (w *World) run1(h *happening) {
+	b := h.b
+	for _, k := range b.hooks.hooks {
+		switch h.kind {
+		case spawned:
+			if k.onSpawn != nil {
+				k.onSpawn(w, b.o, false)
+			}
+		case changedOwner:
+			if k.onOwner != nil {
+				k.onOwner(w, b.o, h.was)
+			}
+		case departed:
+			if k.onDestroy != nil {
+				k.onDestroy(w, b.o, h.d)
+			}
+		}
+	}
+	switch h.kind {
+	case changedFields:
+		w.notify(b, h.changed)
+	case departed:
+		b.until = w.now() + b.hooks.class.cfg.DestroyDelay
+	}
+}
+
+// notify runs OnRep, for the whole delta first and then field by field (B-015).
+func (w *World) notify(b *body, changed uint64) {
+	for _, k := range b.hooks.hooks {
+		if k.onRep != nil {
+			k.onRep(b.o, Changes{changed, b.hooks.class, b.e.ptr})
+		}
+	}
+	for _, k := range b.hooks.hooks {
+		if k.onSlots != nil && k.slots&changed != 0 {
+			k.onSlots(b.o)
+		}
+	}
+}
+
+// sweep takes bodies that are gone out of the list, after their delay.
+func (w *World) sweep() {
+	if !w.holes {
+		return
+	}
+	now := w.now()
+	w.holes = false
+	keep := w.list[:0]
+	for _, b := range w.list {
+		switch {
+		case !b.gone:
+			keep = append(keep, b)
+		case b.until > now:
+			keep = append(keep, b)
+			w.holes = true
+		default:
+			b.e.w, b.e.c, b.e.role = nil, nil, RoleNone
+		}
+	}
+	clear(w.list[len(keep):])
+	w.list = keep
+}
+
+func reason(w wire.Why) DepartReason {
+	switch w {
+	case wire.WhyDestroyed:
+		return Destroyed
+	case wire.WhyStale:
+		return Stale
+	case wire.WhyReleased:
+		return SessionReleased
+	}
+	return OutOfReach
+}
+
+func refusedText(r uint8) string {
+	switch r {
+	case wire.RefusedIDHeld:
+		return "a live entity has that id"
+	case wire.RefusedInvalid:
+		return "a value or the class is not what was announced"
+	case wire.RefusedDead:
+		return "it was destroyed"
+	case wire.RefusedLimit:
+		return "the session or the world is full"
+	case wire.RefusedNoHost:
+		return "the world has no host"
+	case wire.RefusedRights:
+		return "this client may not"
+	case wire.RefusedNotDriver:
+		return "another client drives it"
+	}
+	return nameOf("reason", int(r))
+}
