@@ -229,11 +229,11 @@ func appendText(b []byte, s string) []byte {
 }
 
 func appendState(b []byte, state map[string]any) []byte {
+	var room [maxState]string // a frame has thousands of these: sort on the stack
+	names := slices.AppendSeq(room[:0], maps.Keys(state))
+	slices.Sort(names)
 	b = append(b, '{')
-	for i, name := range slices.Sorted(maps.Keys(state)) {
-		if i == maxState {
-			break
-		}
+	for i, name := range names[:min(len(names), maxState)] {
 		if i > 0 {
 			b = append(b, ',')
 		}
