@@ -174,5 +174,8 @@ func (m *Role) Append(b []byte) []byte {
 func ParseRole(b []byte) (m Role, err error) {
 	r := cursor{b: b}
 	m = Role{Handle: uint32(r.uv(MaxHandle)), Term: r.count(), Flags: uint16(r.uv(1<<16 - 1)), Owner: r.owner()}
+	if m.Handle == 0 {
+		return m, ErrMalformed
+	}
 	return m, r.err()
 }

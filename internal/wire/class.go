@@ -84,7 +84,8 @@ func (c *Class) Index() bool {
 		}
 		c.Fixed += int(s.Width)
 	}
-	return c.Fixed <= MaxValues
+	// An empty value of variable width takes the byte of its length.
+	return c.Fixed+bits.OnesCount64(c.Variable) <= MaxValues
 }
 
 // ValueLen is the length of the value of slot i at the front of b, its length prefix included; -1 if b is too short.

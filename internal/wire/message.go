@@ -189,6 +189,7 @@ func ParseEntity(msg byte, b []byte) (m Entity, err error) {
 	}
 	if f&fHandle != 0 {
 		m.Handle, m.Gen = uint32(r.uv(MaxHandle)), r.u8()
+		r.bad = r.bad || m.Handle == 0 // no entity has it: whoever stored it could never be told anything else
 	}
 	if f&fN != 0 {
 		m.N = uint16(r.uv(1<<16 - 1))
