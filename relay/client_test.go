@@ -236,7 +236,7 @@ func (c *client) spawn(name string, lit uint32, flags uint16) *registry.Copy {
 	if flags&wire.EntityHosted != 0 {
 		owner = wire.PlayerID{}
 	}
-	return c.reg.Spawn(id(name), c.class, owner, flags, &body{lit: lit})
+	return c.reg.Spawn(id(name), c.class, owner, flags, func(k *registry.Copy) { k.Data = &body{lit: lit} })
 }
 
 func (c *client) light(name string, lit uint32) {

@@ -75,7 +75,7 @@ func newLane(tb testing.TB) *lane {
 	k := c.reg.AddClass(class, nil)
 	c.reg.Connect(0, c.conn)
 	c.r.Opened(1, transport.Peer{UserData: token.Claims{Player: [16]byte{1}, Rights: token.Player}.Append(nil)})
-	c.copy = c.reg.Spawn(wire.ID{1}, k, wire.PlayerID{1}, 0, new(int))
+	c.copy = c.reg.Spawn(wire.ID{1}, k, wire.PlayerID{1}, 0, func(c *registry.Copy) { c.Data = new(int) })
 	for range 200 {
 		c.turn()
 		c.reg.Announce()

@@ -1,8 +1,6 @@
 package shard
 
 import (
-	"time"
-
 	"github.com/throng-dev/throng/internal/grid"
 	"github.com/throng-dev/throng/internal/session"
 	"github.com/throng-dev/throng/internal/wire"
@@ -127,19 +125,34 @@ func (s *Shard) bundle(o *Session, out []transport.Datagram) []transport.Datagra
 		w.introductions()
 		w.segments(near)
 		if len(o.intros)+len(o.own) > 0 {
-			s.wake = min(s.wake, s.now+time.Duration(s.cfg.Profile.FlushMS)*time.Millisecond)
+			s.work, s.retry = true, true
 		}
 	}
 	o.refill = s.now
 	w.flush()
-	for range 64 { // what is reliable and found no room
-		if !o.conn.WantsSend(s.now) {
+	w.reliable()
+	return w.out
+}
+
+// control builds the packets of a session that only carry acks and what is reliable.
+func (s *Shard) control(o *Session, out []transport.Datagram) []transport.Datagram {
+	if o.closing != nil || !o.conn.WantsSend(s.now) {
+		return out
+	}
+	w := bundler{s: s, o: o, out: out, limit: min(o.conn.Limit(s.now), transport.MaxPayload)}
+	w.reliable()
+	return w.out
+}
+
+// reliable sends what is reliable, or an ack, until nothing wants to leave.
+func (w *bundler) reliable() {
+	for range 64 {
+		if !w.o.conn.WantsSend(w.s.now) {
 			break
 		}
 		w.begin()
 		w.flush()
 	}
-	return w.out
 }
 
 // catchUp makes dirty what the session missed while it was silent.

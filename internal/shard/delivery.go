@@ -108,7 +108,7 @@ func (o *Session) Acked(pn uint64) {
 			if !e.Dead && !e.Silent {
 				o.lane(p, e, o.distance(e))
 			}
-			s.urgent = s.urgent || p.pkt != 0
+			s.work = s.work || !o.marked
 		case r.kind == refDepart && p.state == leaving:
 			o.forget(e)
 		}
@@ -134,6 +134,7 @@ func (o *Session) Lost(pn uint64) {
 			o.introduce(p)
 		case r.kind == refDepart && p.state == leaving && p.pkt == uint32(pn):
 			p.pkt = 0
+			s.work = true
 			o.leaves = append(o.leaves, r.handle)
 		case r.kind == refRole && p.state == known:
 			o.roleDirty(p)
@@ -154,7 +155,6 @@ func (o *Session) Lost(pn uint64) {
 		}
 	}
 	o.sent.trim()
-	s.urgent = true
 }
 
 // lostLists handles a loss reported after the flush forgot what its segments held: everything known that changed since is

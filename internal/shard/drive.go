@@ -179,7 +179,6 @@ func (s *Shard) pass(e *table.Entity, to *Session, term wire.Count) {
 			o.roleDirty(p)
 		}
 	}
-	s.urgent = true
 }
 
 // elect makes the eligible session that joined the realm first the host (B-080), and moves the host-owned entities.
@@ -220,7 +219,7 @@ func (s *Shard) silence() {
 		if silent == o.silent {
 			continue
 		}
-		o.silent, changed = silent, true
+		o.silent, changed, s.work = silent, true, true
 		for _, e := range s.table.All() {
 			if e != nil && !e.Dead && e.Driver == o.number && e.Flags&wire.EntityHosted == 0 {
 				e.Silent = silent

@@ -143,6 +143,7 @@ func (o *Session) lane(p *pair, e *table.Entity, d int64) {
 // introduce queues an introduction: now, or again.
 func (o *Session) introduce(p *pair) {
 	o.clean(p)
+	o.shard.work = true
 	p.state = introducing
 	p.flags &^= far
 	if p.flags&queued == 0 {
@@ -154,6 +155,7 @@ func (o *Session) introduce(p *pair) {
 // depart queues a departure.
 func (o *Session) depart(p *pair) {
 	o.clean(p)
+	o.shard.work = true
 	p.state = leaving
 	p.flags &^= far
 	o.leaves = append(o.leaves, p.handle)

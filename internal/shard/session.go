@@ -178,7 +178,6 @@ func (o *Session) Message(_ uint64, stream int, msg []byte) {
 		return
 	}
 	s := o.shard
-	s.urgent = true
 	var err error
 	switch kind, body := msg[0], msg[1:]; kind {
 	case wire.MsgClass:
@@ -187,7 +186,7 @@ func (o *Session) Message(_ uint64, stream int, msg []byte) {
 		err = o.view(body)
 	case wire.MsgHello: // whoever accepted the session has read it
 	case wire.MsgReady:
-		o.ready, o.looked = true, true
+		o.ready, o.looked, s.work = true, true, true
 	case wire.MsgRoom:
 		o.room()
 	default:
@@ -294,7 +293,7 @@ func (o *Session) resolves(c *table.Class) bool {
 
 func (o *Session) view(body []byte) (err error) {
 	o.follow, o.views, err = wire.ParseView(body, o.views)
-	o.looked = true
+	o.looked, o.shard.work = true, true
 	if o.follow {
 		o.views = o.views[:0]
 		o.lookFromAvatar()
@@ -311,7 +310,7 @@ func (o *Session) lookFromAvatar() {
 	}
 	if len(o.views) != 1 || o.views[0] != o.avatar.Place.Chunk {
 		o.views = append(o.views[:0], o.avatar.Place.Chunk)
-		o.looked = true
+		o.looked, o.shard.work = true, true
 	}
 }
 

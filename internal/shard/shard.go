@@ -11,6 +11,7 @@
 package shard
 
 import (
+	"math"
 	"time"
 
 	"github.com/throng-dev/throng/internal/grid"
@@ -56,7 +57,7 @@ type Faults struct {
 // DefaultProfile is what a world gets that asks for nothing else (B-074).
 func DefaultProfile() wire.Profile {
 	return wire.Profile{ChunkSize: 1600, Reach: 8, PropertyReach: 8, MaxRate: 60, Flags: wire.ProfileRetain | wire.ProfileStrict,
-		FlushMS: 25, KeyframeMS: 2000, SilenceMS: 5000, MaxEntities: 4096}
+		FlushMS: 50, KeyframeMS: 2000, SilenceMS: 5000, MaxEntities: 4096}
 }
 
 // Stats counts what happened in a world since its start.
@@ -104,8 +105,12 @@ type Shard struct {
 	lists   lists
 	packets packetPool
 	scratch scratch
-	wake    time.Duration
-	urgent  bool
+	passed  time.Duration // last Flush that did something
+	wake    time.Duration // when a session or a timer wants a pass
+	load    float64       // changes in about half a second
+	work    bool          // somebody is due something about entities
+	retry   bool          // what is due did not fit the budget
+	urgent  bool          // something reliable waits
 	stats   Stats
 }
 
@@ -216,45 +221,91 @@ func (s *Shard) look(e *table.Entity) {
 
 func (s *Shard) session(number uint32) *Session { return s.byNumber[number] }
 
-// Wake returns when Flush should be called next: at once while little is due, so that an idle world adds no latency; at the
-// next multiple of the flush interval when much is, so that bytes are shared.
-func (s *Shard) Wake() time.Duration {
-	interval := time.Duration(s.cfg.Profile.FlushMS) * time.Millisecond
-	if n := len(s.dirty) + len(s.moved); n > 0 || s.urgent {
-		if n < 4 {
-			return max(s.flushed+time.Millisecond, s.now)
-		}
-		return s.flushed - s.flushed%interval + interval
-	}
-	return max(s.wake, s.flushed+time.Millisecond)
+// heavy is the number of changes in half a second above which the world flushes at multiples of its interval only. Below, a
+// flush for each change costs nothing that matters, and adds no latency.
+const heavy = 100
+
+// Gaps between two calls of Flush that do something: 1,000 flushes a second is what 16 bits of their number allow;
+// what is only reliable or an ack can wait a little longer where there is much to do.
+const (
+	flushGap   = time.Millisecond
+	controlGap = 5 * time.Millisecond
+)
+
+// hasWork reports whether the next flush would tell somebody something about entities.
+func (s *Shard) hasWork() bool { return s.work || len(s.dirty)+len(s.moved) > 0 }
+
+func (s *Shard) interval() time.Duration {
+	return time.Duration(s.cfg.Profile.FlushMS) * time.Millisecond
 }
 
-// Flush builds what every session must get now. The datagrams are appended to out; their buffers are valid until the next
-// call. Flush may be called at any time; Wake says when it is worth it.
+// due is when the work at hand may leave: at once while little happens, so that an idle world adds no latency; at the next
+// multiple of the flush interval when much does, so that bytes are shared. Clients aim at such multiples.
+func (s *Shard) due() time.Duration {
+	at := s.flushed + flushGap
+	if s.load+float64(len(s.dirty)) >= heavy || s.retry {
+		if i := s.interval(); at%i != 0 {
+			at += i - at%i
+		}
+	}
+	return at
+}
+
+// Wake returns when Flush should be called next.
+func (s *Shard) Wake() time.Duration {
+	at := s.wake
+	if s.urgent {
+		at = s.now
+	}
+	gap := flushGap
+	if s.load >= heavy {
+		gap = controlGap
+	}
+	at = max(at, s.passed+gap)
+	if s.hasWork() {
+		at = min(at, s.due())
+	}
+	return at
+}
+
+// Flush builds what every session must get now: everything about entities if that is due, else what is reliable and acks.
+// The datagrams are appended to out; their buffers are valid until the next call. Flush may be called at any time; Wake says
+// when it is worth it.
 func (s *Shard) Flush(now time.Duration, out []transport.Datagram) []transport.Datagram {
-	s.now, s.flushed, s.urgent = now, now, false
-	s.timers() // before the count: what it changes is of this flush
-	s.flush++
-	s.stats.Flushes++
+	s.now, s.passed, s.urgent = now, now, false
 	s.packets.reset()
-	s.presence()
-	s.buildBlob()
+	s.timers() // before the count: what it changes is of this flush
+	full := s.hasWork() && now >= s.due()
+	if full {
+		s.load = s.load*math.Exp2(-(now-s.flushed).Seconds()/0.35) + float64(len(s.dirty)) // halves in 0.35 s: about the changes of 0.5 s
+		s.flushed, s.work, s.retry = now, false, false
+		s.flush++
+		s.stats.Flushes++
+		s.presence()
+		s.buildBlob()
+	}
 	s.wake = now + time.Second
 	for _, o := range s.sessions {
 		o.conn.Expire(now, o)
-		out = s.bundle(o, out)
+		if full {
+			out = s.bundle(o, out)
+		} else {
+			out = s.control(o, out)
+		}
 		if d, ok := o.conn.Deadline(); ok {
 			s.wake = min(s.wake, d)
 		}
 	}
-	s.finish()
+	if full {
+		s.finish()
+	}
 	return out
 }
 
 // timers does what is due by time alone.
 func (s *Shard) timers() {
 	if !s.settled && s.now >= s.started+s.cfg.Settle {
-		s.settled = true
+		s.settled, s.work = true, true
 		s.standIn()
 		s.elect()
 	}
