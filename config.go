@@ -31,6 +31,9 @@ type Config struct {
 	Rate int
 	// Keyframe is how often heartbeat fields are repeated, 100 ms at least. 0 means the world's interval, Off none.
 	Keyframe time.Duration
+	// NoPhaseLock keeps replication ticks where they fall. Else they are shifted, by 2 ms at most each, so that what leaves
+	// arrives just before the relay sends: it is shared in fewer packets and waits less.
+	NoPhaseLock bool
 	// MaxEntities is how many entities of others this client holds at once; the nearest come first. 0 means 4096.
 	MaxEntities int
 

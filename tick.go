@@ -47,8 +47,11 @@ func (w *World) Tick(step func()) error {
 		if w.nextTick += w.interval; w.nextTick <= now { // after a stall one tick runs, not the backlog (B-023)
 			w.nextTick = now + w.interval
 		}
+		w.nextTick += w.lock()
 		w.diff(now)
 	}
+	w.frame += (min(now-w.lastTick, w.interval) - w.frame) / 8
+	w.lastTick = now
 	w.mu.Lock()
 	if w.conn != nil {
 		w.flush(now, tick)
@@ -121,7 +124,7 @@ func (w *World) welcome(m *wire.Welcome) {
 	w.self = PlayerIDFrom(m.Player)
 	p := m.Profile
 	w.profile = Profile{ChunkSize: p.ChunkSize, Reach: int(p.Reach), PropertyReach: int(p.PropertyReach), MaxRate: int(p.MaxRate),
-		Keyframe: time.Duration(p.KeyframeMS) * time.Millisecond, Flat: p.Flags&wire.ProfileFlat != 0, Retain: p.Flags&wire.ProfileRetain != 0}
+		Keyframe: time.Duration(p.KeyframeMS) * time.Millisecond, Flush: time.Duration(p.FlushMS) * time.Millisecond, Flat: p.Flags&wire.ProfileFlat != 0, Retain: p.Flags&wire.ProfileRetain != 0}
 	rate := w.cfg.Rate
 	if rate == 0 {
 		rate = min(10, w.profile.MaxRate)

@@ -44,6 +44,8 @@ type World struct {
 	driven   []*body
 	interval time.Duration
 	nextTick time.Duration
+	lastTick time.Duration
+	frame    time.Duration // smoothed time between two Ticks
 	keyframe time.Duration
 	changed  []*registry.Copy
 	events   []happening
@@ -94,8 +96,9 @@ type Profile struct {
 	PropertyReach int     // chunks from which fields other than the position follow
 	MaxRate       int     // replication ticks a second that the relay accepts
 	Keyframe      time.Duration
-	Flat          bool // chunks are columns
-	Retain        bool // the relay keeps values: late joiners are complete
+	Flush         time.Duration // where much happens, the relay sends at multiples of this
+	Flat          bool          // chunks are columns
+	Retain        bool          // the relay keeps values: late joiners are complete
 }
 
 // Stats counts what this client received and sent.

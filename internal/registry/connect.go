@@ -21,6 +21,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	r.byH, r.fence, r.sent = map[uint32]*Copy{}, map[uint32]uint64{}, sentLog{}
 	r.byNum = r.byNum[:0]
 	clear(r.Players)
+	r.clock = clock{}
 	h := wire.Hello{MinVersion: wire.Version, MaxVersion: wire.Version, World: r.cfg.World, Agent: r.cfg.Agent}
 	r.queue(h.Append(nil))
 	for _, c := range r.classes {

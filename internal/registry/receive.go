@@ -2,6 +2,7 @@ package registry
 
 import (
 	"bytes"
+	"time"
 
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -18,6 +19,7 @@ func (r *Registry) Frame(pn uint64, kind byte, body []byte) {
 			r.flush, r.timeMS = f.Flush, f.Time
 		}
 		r.cur, r.curPN, r.hasCur = f, pn, true
+		r.clock.sample(r.now, time.Duration(f.Time)*time.Millisecond)
 		return
 	}
 	if !r.hasCur || r.curPN != pn {

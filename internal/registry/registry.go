@@ -68,6 +68,7 @@ type Registry struct {
 	now      time.Duration
 	flush    uint32 // newest flush seen
 	timeMS   uint32
+	clock    clock
 	cur      wire.Flush
 	curPN    uint64
 	hasCur   bool
