@@ -26,6 +26,7 @@ import (
 	"github.com/throng-dev/throng/internal/memnet"
 	"github.com/throng-dev/throng/relay"
 	"github.com/throng-dev/throng/token"
+	"github.com/throng-dev/throng/transport"
 )
 
 // Link says how one direction of a client's path treats datagrams: latency, jitter, loss in bursts or single, doubles,
@@ -43,7 +44,8 @@ var (
 	BurstLoss = memnet.BurstLoss
 )
 
-// Frame is how far Run and Until let time pass between two ticks of the clients: 60 frames a second.
+// Frame is how far Run and Until let time pass between two ticks of the clients, unless SetFrame says otherwise: 60 frames
+// a second.
 const Frame = time.Second / 60
 
 const addr = "relay"
@@ -57,6 +59,7 @@ type Net struct {
 	server *relay.Server
 	done   chan struct{}
 	worlds []*client
+	frames time.Duration
 	log    *logBuffer
 }
 
@@ -78,7 +81,7 @@ func Relay(f func(*relay.Config)) Option { return f }
 // New starts a relay. It ends with the test, which must run inside synctest.Test.
 func New(t testing.TB, s *throng.Schema, opts ...Option) *Net {
 	t.Helper()
-	n := &Net{t: t, schema: s, net: memnet.New(1), log: &logBuffer{}}
+	n := &Net{t: t, schema: s, net: memnet.New(1), frames: Frame, log: &logBuffer{}}
 	n.cfg = relay.Config{Settle: -1, Key: token.InsecureDevKey(), Logger: n.Logger("relay")}
 	for _, o := range opts {
 		o(&n.cfg)
@@ -133,13 +136,29 @@ func (n *Net) Logger(who string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(n.log, &slog.HandlerOptions{Level: slog.LevelInfo})).With("who", who)
 }
 
-// Config completes cfg with what leads to this Net: the carrier, a source of tokens for a player of that name, a logger.
+// Addr is what throng.Join dials to reach the relay.
+func (n *Net) Addr() string { return addr }
+
+// Dialer is the carrier of a player of that name, for tests that look at what it carries: wrap it, and give that to Join.
+func (n *Net) Dialer(name string) transport.Dialer { return n.net.Dialer(name) }
+
+// Player is the id that a player of that name has.
+func Player(name string) throng.PlayerID {
+	id := sha256.Sum256([]byte(name))
+	return throng.PlayerIDFrom([16]byte(id[:16]))
+}
+
+// Config completes cfg with what leads to this Net, where cfg says nothing: the carrier, a source of tokens for a player
+// of that name, a logger.
 func (n *Net) Config(name string, cfg throng.Config) throng.Config {
-	cfg.Dialer = n.net.Dialer(name)
-	cfg.TokenSource = func(context.Context) ([]byte, error) {
-		id := sha256.Sum256([]byte(name))
-		c := token.Claims{Player: [16]byte(id[:16]), Rights: token.Player | token.HostEligible, Issued: time.Now()}
-		return c.Append(nil), nil
+	if cfg.Dialer == nil {
+		cfg.Dialer = n.net.Dialer(name)
+	}
+	if cfg.TokenSource == nil {
+		cfg.TokenSource = func(context.Context) ([]byte, error) {
+			c := token.Claims{Player: Player(name).Bytes(), Rights: token.Player | token.HostEligible, Issued: time.Now()}
+			return c.Append(nil), nil
+		}
 	}
 	if cfg.World == "" {
 		cfg.World = "test"
@@ -159,8 +178,13 @@ func (n *Net) Join(name string, cfg throng.Config) *throng.World {
 	if err != nil {
 		n.t.Fatalf("%s: %v", name, err)
 	}
-	n.worlds = append(n.worlds, &client{w: w, name: name})
+	n.Add(name, w)
 	return w
+}
+
+// Add makes Run and Until tick a World that the test has joined by itself, with the Config of that name.
+func (n *Net) Add(name string, w *throng.World) {
+	n.worlds = append(n.worlds, &client{w: w, name: name})
 }
 
 // Leave closes a player's World: it says goodbye. Run and Until do not tick it any more.
@@ -199,7 +223,10 @@ func (n *Net) client(w *throng.World) *client {
 	return nil
 }
 
-// Run lets d pass, with a tick of every World each Frame.
+// SetFrame changes how far time passes between two ticks. Tests that play for hours use fewer frames.
+func (n *Net) SetFrame(d time.Duration) { n.frames = d }
+
+// Run lets d pass, with a tick of every World each frame.
 func (n *Net) Run(d time.Duration) {
 	n.t.Helper()
 	for end := time.Now().Add(d); time.Now().Before(end); {
@@ -220,7 +247,7 @@ func (n *Net) Until(limit time.Duration, what string, cond func() bool) {
 
 func (n *Net) frame() {
 	n.t.Helper()
-	time.Sleep(Frame)
+	time.Sleep(n.frames)
 	for _, c := range n.worlds {
 		if err := c.w.Tick(c.step); err != nil {
 			n.t.Fatalf("%s: %v", c.name, err)

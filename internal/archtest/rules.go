@@ -28,7 +28,7 @@ var Repository = Rules{
 		"internal/udp":      may("internal/netcode", "transport"),
 		"internal/wire":     core("internal/grid"),
 		"relay":             may("internal/session", "internal/shard", "internal/table", "internal/udp", "internal/wire", "token", "transport").tests("internal/grid", "internal/registry"),
-		"throngtest":        may(".", "internal/memnet", "relay", "token"),
+		"throngtest":        may(".", "internal/memnet", "relay", "token", "transport"),
 		"token":             may("internal/netcode"),
 		"transport":         may(),
 	},
