@@ -106,7 +106,7 @@ func (t *Table) handle(now time.Duration) uint32 {
 		return h
 	}
 	// Dead entities that are still leaving hold handles as well, so the space is wider than the limit.
-	if len(t.ents) > 2*t.limit+64 {
+	if len(t.ents) > min(2*t.limit+64, wire.MaxHandle) {
 		return 0
 	}
 	t.ents = append(t.ents, nil)
