@@ -201,7 +201,7 @@ func (p *packer) record(c *Copy, d *wire.Delta, values []byte) {
 	}
 	if !p.open {
 		p.begin()
-		if p.length()+size+frameHead > p.limit && p.length() > 32 {
+		for p.length()+size+frameHead > p.limit && p.r.conn.Carries() {
 			p.flush() // reliable pieces filled it
 			p.begin()
 		}

@@ -59,6 +59,9 @@ func (c *Conn) AppendReliable(now time.Duration, b []byte, limit int) []byte {
 	return b
 }
 
+// Carries reports whether AppendReliable put a piece into the packet that is being built.
+func (c *Conn) Carries() bool { return c.open.lo != c.open.hi }
+
 // Commit finishes the packet that Begin started in b and returns its number. An eliciting packet is followed until it
 // is acked or lost; one with a reliable piece or a ping always is eliciting. Give true for whatever else must not be
 // lost unnoticed; the other end acks any packet with a frame.

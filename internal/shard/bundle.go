@@ -62,7 +62,7 @@ func (w *bundler) room(n int) {
 	}
 	if !w.open {
 		w.begin()
-		if len(w.b)-transport.Headroom+n+w.head() > w.limit && len(w.b) > transport.Headroom+32 {
+		for len(w.b)-transport.Headroom+n+w.head() > w.limit && w.o.conn.Carries() {
 			w.flush() // reliable pieces filled it
 			w.begin()
 		}
