@@ -536,7 +536,7 @@ function spark(canvas, lines, unit) {
   canvas.height = h * r;
   const c = canvas.getContext("2d");
   c.scale(r, r);
-  const most = Math.max(...lines.flatMap(([v]) => v.map((n) => n || 0)), 1e-9), top = nice(most * 1.05);
+  const most = Math.max(...lines.flatMap(([v]) => v.map((n) => n || 0)), 1e-9), top = nice(most * 1.3);
   c.strokeStyle = "#222c3b";
   c.beginPath();
   for (const y of [0.5, h / 2, h - 0.5]) {
