@@ -7,7 +7,7 @@ const $ = (id) => document.getElementById(id);
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const amber = "#ffb454", cyan = "#5ccfe6", gold = "#ffd75e", soft = "#93a1b5";
 
-// ---- frames -------------------------------------------------------------------------------------------------------
+// ---- frames
 
 function decode(raw) {
   const players = raw.players.map(([id, name, x, y, host]) => ({ id, name: name || brief(id), named: !!name, x, y, host: host === 1 }));
@@ -21,7 +21,7 @@ function decode(raw) {
 const brief = (id) => (id.length > 12 ? id.slice(0, 8) : id);
 const walks = (cls) => cls === "walker" || cls === "player";
 
-// ---- the world as it is drawn -------------------------------------------------------------------------------------
+// ---- the world as it is drawn
 
 const dots = new Map(); // what is on the map, by kind and id
 let people = new Map(); // players, by id
@@ -109,7 +109,7 @@ function tint(id) {
   return c;
 }
 
-// ---- the camera ---------------------------------------------------------------------------------------------------
+// ---- the camera
 
 const map = $("map"), g = map.getContext("2d");
 const cam = { x: 0, y: 0, z: 1 }, goal = { x: 0, y: 0, z: 1 };
@@ -166,7 +166,7 @@ function pan(dx, dy, now) {
 const sx = (x) => (x - cam.x) * cam.z + wide / 2;
 const sy = (y) => (y - cam.y) * cam.z + high / 2;
 
-// ---- drawing ------------------------------------------------------------------------------------------------------
+// ---- drawing
 
 let last = 0, onView = [];
 function draw(now) {
@@ -446,7 +446,7 @@ function scale() {
   text($("units"), number(n) + " units" + (world.chunk_size ? " · chunk " + number(world.chunk_size) : ""));
 }
 
-// ---- the tooltip --------------------------------------------------------------------------------------------------
+// ---- the tooltip
 
 let told = "";
 function tip(d) {
@@ -491,7 +491,7 @@ function tip(d) {
 
 const fits = (d) => d.sx > -20 && d.sy > -20 && d.sx < wide + 20 && d.sy < high + 20;
 
-// ---- the panel ----------------------------------------------------------------------------------------------------
+// ---- the panel
 
 const history = { p99: [], p50: [], updates: [] }, keep = 120;
 const shown = new Set(["clients", "entities", "updates_per_s", "bytes_per_s", "packets_per_s", "p50_ms", "p99_ms", "freshness"]);
@@ -628,7 +628,7 @@ function sample(canvas, cls, state, colour, host) {
   }
 }
 
-// ---- small things -------------------------------------------------------------------------------------------------
+// ---- small things
 
 function text(node, s) {
   if (node.textContent !== s) node.textContent = s;
@@ -681,7 +681,7 @@ function span(s) {
   return (d ? d + " d " : "") + two(Math.floor(s / 3600) % 24) + ":" + two(Math.floor(s / 60) % 60) + ":" + two(Math.floor(s) % 60);
 }
 
-// ---- the stream ---------------------------------------------------------------------------------------------------
+// ---- the stream
 
 let stream = null, again = 0, tries = 0, condition = "connecting";
 const live = () => condition === "live";
@@ -727,7 +727,7 @@ document.addEventListener("visibilitychange", () => {
   if (stream) stream.close();
 });
 
-// ---- the reader's hands -------------------------------------------------------------------------------------------
+// ---- the reader's hands
 
 const fingers = new Map();
 const place = (e) => ({ x: e.offsetX, y: e.offsetY });
