@@ -147,7 +147,7 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 	return nil
 }
 
-// Destroy takes an entity out of the world, for everybody. Its driver may, and the host. Where this client drives it,
+// Destroy takes an entity out of the world, for everybody. Its driver may, and the host unless the class is OwnerOnly. Where this client drives it,
 // OnDestroy runs before Destroy returns; else when the relay has agreed. A second Destroy does nothing.
 func (w *World) Destroy(o Object) error {
 	defer w.leave(w.enter("Destroy"))
@@ -157,7 +157,7 @@ func (w *World) Destroy(o Object) error {
 		return nil
 	case b == nil:
 		return w.wrap(ErrForeign, "destroying %T", o)
-	case !b.drives && !w.IsHost() && b.e.c.Bound():
+	case !w.mayDestroy(b):
 		return w.wrap(ErrNotDriver, "destroying %T %v", o, b.e.id)
 	}
 	b.mine = true
@@ -176,6 +176,19 @@ func (w *World) Destroy(o Object) error {
 	}
 	w.user(func() { w.run1(&happening{kind: departed, b: b, d: d}) })
 	return nil
+}
+
+// mayDestroy: the driver may; so may who spawned b, before the relay has said who drives it; so may the host, but what is only
+// the owner's (B-054).
+func (w *World) mayDestroy(b *body) bool {
+	c := b.e.c
+	switch {
+	case b.drives:
+		return true
+	case c.Inc == 0 && c.Flags&wire.EntityPlaced == 0:
+		return true
+	}
+	return w.hosted && w.host == w.self && c.Flags&wire.EntityOwnerOnly == 0
 }
 
 // MarkDirty makes fields leave with the next replication tick, changed or not: those that are manual, and any field of a
