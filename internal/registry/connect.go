@@ -132,14 +132,13 @@ func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 			r.Host, r.HostTerm = m.Player, m.Term
 		}
 	case wire.MsgPlayer:
-		var m wire.Player
-		if m, err = wire.ParsePlayer(body); err == nil {
-			if m.Present {
-				r.Players[m.ID] = m
+		err = wire.ParsePlayers(body, func(p wire.Player) {
+			if p.Present {
+				r.Players[p.ID] = p
 			} else {
-				delete(r.Players, m.ID)
+				delete(r.Players, p.ID)
 			}
-		}
+		})
 	case wire.MsgEndMark:
 		r.endMark()
 	default:

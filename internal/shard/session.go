@@ -75,15 +75,12 @@ func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch u
 	for _, c := range s.classes {
 		o.tell(c)
 	}
+	there := make([]wire.Player, 0, len(s.sessions))
 	for _, p := range s.sessions {
-		if p == o {
-			continue
-		}
-		m := wire.Player{ID: p.Player, Present: true, Eligible: p.Eligible}
-		o.queue(m.Append(nil))
-		m = wire.Player{ID: id.Player, Present: true, Eligible: id.Eligible}
-		p.queue(m.Append(nil))
+		there = append(there, wire.Player{ID: p.Player, Present: true, Eligible: p.Eligible})
 	}
+	o.queuePlayers(there)
+	s.roster = append(s.roster, wire.Player{ID: id.Player, Present: true, Eligible: id.Eligible})
 	s.elect()
 	s.urgent = true
 	return o
@@ -103,10 +100,7 @@ func (s *Shard) Leave(now time.Duration, o *Session, why wire.Why) {
 		}
 	}
 	delete(s.byNumber, o.number)
-	m := wire.Player{ID: o.Player, Eligible: o.Eligible}
-	for _, p := range s.sessions {
-		p.queue(m.Append(nil))
-	}
+	s.roster = append(s.roster, wire.Player{ID: o.Player, Eligible: o.Eligible})
 	o.pairs.each(func(p *pair) { s.table.ByHandle(p.handle).Refs-- })
 	o.pairs.init()
 	s.elect()
@@ -235,6 +229,26 @@ func (o *Session) queue(msg []byte) {
 		o.shard.failed = append(o.shard.failed, o)
 	}
 	o.shard.urgent = true
+}
+
+func (o *Session) queuePlayers(list []wire.Player) {
+	for len(list) > 0 {
+		var m []byte
+		m, list = wire.AppendPlayers(nil, list)
+		o.queue(m)
+	}
+}
+
+// tellRoster tells everybody who entered and left since the last time: one message for all that happened, so that a crowd that
+// arrives together does not cost its square in messages.
+func (s *Shard) tellRoster() {
+	if len(s.roster) == 0 {
+		return
+	}
+	for _, o := range s.sessions {
+		o.queuePlayers(s.roster)
+	}
+	s.roster = s.roster[:0]
 }
 
 func (o *Session) refuse(m *wire.Entity, reason uint8) {

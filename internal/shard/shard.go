@@ -95,6 +95,7 @@ type Shard struct {
 	settled  bool
 	standby  []standing
 	failed   []*Session
+	roster   []wire.Player // who entered and left since the last pass
 
 	dirty    []*table.Entity // slots changed since the last flush
 	moved    []*table.Entity // appeared, crossed a chunk, died, fell silent
@@ -274,6 +275,7 @@ func (s *Shard) Wake() time.Duration {
 func (s *Shard) Flush(now time.Duration, out []transport.Datagram) []transport.Datagram {
 	s.now, s.passed, s.urgent = now, now, false
 	s.packets.reset()
+	s.tellRoster()
 	s.timers() // before the count: what it changes is of this flush
 	full := s.hasWork() && now >= s.due()
 	if full {

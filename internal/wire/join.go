@@ -131,23 +131,39 @@ func ParseHost(b []byte) (m Host, err error) {
 	return m, r.err()
 }
 
-// Player says that someone entered or left the world.
+// Player says that someone is in the world, or has left it.
 type Player struct {
 	ID       PlayerID
 	Present  bool
 	Eligible bool
 }
 
-// Append writes the message.
-func (m *Player) Append(b []byte) []byte {
-	return append(append(append(b, MsgPlayer), m.ID[:]...), boolByte(m.Present), boolByte(m.Eligible))
+// MaxPlayers is how many players one message names.
+const MaxPlayers = 200
+
+// AppendPlayers writes a MsgPlayer: who is there, or what changed, in order. At most MaxPlayers of list are written; the rest
+// is returned for the next message.
+func AppendPlayers(b []byte, list []Player) (_ []byte, rest []Player) {
+	n := min(len(list), MaxPlayers)
+	b = binary.AppendUvarint(append(b, MsgPlayer), uint64(n))
+	for _, p := range list[:n] {
+		b = append(append(b, p.ID[:]...), boolByte(p.Present)|boolByte(p.Eligible)<<1)
+	}
+	return b, list[n:]
 }
 
-// ParsePlayer reads the body of a MsgPlayer.
-func ParsePlayer(b []byte) (m Player, err error) {
+// ParsePlayers reads the body of a MsgPlayer and calls f for each player named.
+func ParsePlayers(b []byte, f func(Player)) error {
 	r := cursor{b: b}
-	m = Player{ID: r.player(), Present: r.u8() != 0, Eligible: r.u8() != 0}
-	return m, r.err()
+	for n := r.uv(MaxPlayers); n > 0 && !r.bad; n-- {
+		p := Player{ID: r.player()}
+		flags := r.u8()
+		p.Present, p.Eligible = flags&1 != 0, flags&2 != 0
+		if !r.bad {
+			f(p)
+		}
+	}
+	return r.err()
 }
 
 // AppendView writes a MsgView: the chunks that a session looks from. follow means its avatar instead.

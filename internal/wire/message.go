@@ -31,7 +31,7 @@ const (
 	MsgRefused  = 37 // down: an announcement was refused
 	MsgOverride = 38 // down: own record to the driver
 	MsgHost     = 39 // down
-	MsgPlayer   = 40 // down: someone entered or left the world
+	MsgPlayer   = 40 // down: who is in the world, who entered or left it
 	MsgEndMark  = 41 // down: copies of an older epoch not introduced by now leave
 	MsgRejected = 42 // down: slots written and not applied, with the reason
 )
