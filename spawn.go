@@ -2,6 +2,7 @@ package throng
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/throng-dev/throng/internal/registry"
 	"github.com/throng-dev/throng/internal/wire"
@@ -16,7 +17,8 @@ type spawnOptions struct {
 }
 
 // AsAvatar makes the entity the player's avatar: its id follows from the player's, there is one at most, and this client looks
-// at the world from where it is.
+// at the world from where it is. If there is one, of the same class, the new struct takes its place: the one before leaves
+// here with Replaced, the other clients keep their body and get the fields that differ, but for init fields.
 func AsAvatar() SpawnOption {
 	return func(o *spawnOptions) { o.flags |= wire.EntityAvatar }
 }
@@ -90,6 +92,11 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 		return fail(ErrClosed)
 	case w.self.IsZero():
 		return fail(ErrNotLive)
+	case opt.flags&wire.EntityAvatar != 0 && w.byID[opt.id] != nil:
+		if err := w.takeOver(w.byID[opt.id], k, o); err != nil {
+			return fail(err)
+		}
+		return nil
 	case w.byID[opt.id] != nil:
 		return fail(ErrIDHeld)
 	case opt.flags&wire.EntityHosted != 0 && opt.flags&wire.EntityPlaced == 0 && w.host.IsZero():
@@ -105,17 +112,8 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 	if k.cfg.OnOwnerGone == ToHost {
 		flags |= wire.EntityToHost
 	}
-	// What cannot be announced is an error here, where the caller can do something about it.
-	values, refused := k.plan.Append(nil, k.plan.Pointer(o), k.layout.All)
-	if refused != 0 {
-		for i := range k.layout.Slots {
-			if refused>>i&1 != 0 {
-				return fail(k.plan.Refusal(k.plan.Pointer(o), i))
-			}
-		}
-	}
-	if len(values) > wire.MaxValues {
-		return fail(fmt.Errorf("its values take %d bytes: at most %d fit, shorten its strings", len(values), wire.MaxValues))
+	if err := k.announceable(o); err != nil {
+		return fail(err)
 	}
 	var owner wire.PlayerID
 	if flags&wire.EntityHosted == 0 {
@@ -137,14 +135,66 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 		w.point(b, c)
 	})
 	w.mu.Unlock()
+	w.hello(b)
+	return nil
+}
+
+// hello runs OnSpawn of a body that was spawned here.
+func (w *World) hello(b *body) {
 	w.user(func() {
 		for _, h := range b.hooks.hooks {
 			if h.onSpawn != nil {
-				h.onSpawn(w, o, true)
+				h.onSpawn(w, b.o, true)
 			}
 		}
 	})
+}
+
+// announceable returns why an object cannot be announced as it is: an error at the call, where the caller can do something
+// about it.
+func (c *class) announceable(o Object) error {
+	p := c.plan.Pointer(o)
+	values, refused := c.plan.Append(nil, p, c.layout.All)
+	if refused != 0 {
+		return c.plan.Refusal(p, bits.TrailingZeros64(refused))
+	}
+	if len(values) > wire.MaxValues {
+		return fmt.Errorf("its values take %d bytes: at most %d fit, shorten its strings", len(values), wire.MaxValues)
+	}
 	return nil
+}
+
+// takeOver makes o the body of an avatar that lives (B-050): the struct before leaves, the others keep their body and get
+// what differs.
+func (w *World) takeOver(old *body, k *class, o Object) error {
+	c := old.e.c
+	switch {
+	case old.hooks.class != k:
+		return fmt.Errorf("%w: this player's avatar is a %s: destroy it first", ErrIDHeld, old.hooks.class.name)
+	case !old.drives:
+		return fmt.Errorf("%w: this player's avatar is driven elsewhere", ErrNotDriver)
+	}
+	if err := k.announceable(o); err != nil {
+		return err
+	}
+	sent := old.e.shadow
+	w.end(old, Departure{Why: Replaced, By: w.self, Local: true})
+	w.mu.Lock()
+	b := w.newBody(c, k, o)
+	b.told, b.e.shadow = true, sent
+	w.point(b, c)
+	w.mu.Unlock()
+	w.hello(b)
+	return nil
+}
+
+// end takes a body out and runs its hook, if it was ever told of, at once.
+func (w *World) end(b *body, d Departure) {
+	w.remove(b, d)
+	w.events = w.events[:len(w.events)-1] // its hook runs now
+	if b.told {
+		w.user(func() { w.run1(&happening{kind: departed, b: b, d: d}) })
+	}
 }
 
 // Destroy takes an entity out of the world, for everybody. Its driver may, and the host unless the class is OwnerOnly. Where this client drives it,
@@ -153,7 +203,7 @@ func (w *World) Destroy(o Object) error {
 	defer w.leave(w.enter("Destroy"))
 	b := w.bodyOf(o)
 	switch {
-	case o.entity().w == nil || b != nil && b.gone:
+	case o.entity().w == nil || b == nil && o.entity().w == w || b != nil && b.gone:
 		return nil
 	case b == nil:
 		return w.wrap(ErrForeign, "destroying %T", o)
@@ -168,13 +218,7 @@ func (w *World) Destroy(o Object) error {
 	if !here {
 		return nil
 	}
-	d := Departure{Why: Destroyed, By: w.self, Local: true}
-	w.remove(b, d)
-	w.events = w.events[:len(w.events)-1] // its hook runs now
-	if !b.told {
-		return nil
-	}
-	w.user(func() { w.run1(&happening{kind: departed, b: b, d: d}) })
+	w.end(b, Departure{Why: Destroyed, By: w.self, Local: true})
 	return nil
 }
 

@@ -229,8 +229,10 @@ func (w *World) bodyOf(o Object) *body {
 	if e.w != w || e.c == nil {
 		return nil
 	}
-	b, _ := e.c.Data.(*body)
-	return b
+	if b, _ := e.c.Data.(*body); b != nil && b.e == e {
+		return b
+	}
+	return nil // another struct took its place
 }
 
 // Post runs fn on the game's goroutine, in the next Tick, before its step. Any goroutine may call it.
