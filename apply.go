@@ -86,7 +86,12 @@ func (w *World) write(b *body, c *registry.Copy) (changed uint64) {
 		plan.Zero(b.e.ptr, b.hooks.class.layout.Owner)
 	}
 	adopted := uint64(0)
+	own := uint64(0)
+	if b.placed {
+		own = b.hooks.class.layout.Init
+	}
 	c.Staged(func(apply, mask uint64, values []byte) {
+		apply &^= own
 		ch, _, err := plan.Apply(b.e.ptr, mask, apply, values)
 		if err != nil {
 			w.log.Warn("throng: values of an entity do not decode", "id", b.e.id, "class", b.hooks.class.name, "err", err)

@@ -62,7 +62,8 @@ func (w *World) Spawn(e Object, opts ...SpawnOption) error {
 }
 
 // Place gives e, which every client makes by itself, as part of a level, one identity for all: the id follows from name. The
-// host drives it. A client that comes later, or finds that the entity was changed, gets one OnRep with the differences.
+// host drives it. A client that comes later, or finds that the entity was changed, gets one OnRep with the differences; its
+// init fields stay as it set them.
 func (w *World) Place(name string, e Object, opts ...SpawnOption) error {
 	defer w.leave(w.enter("Place"))
 	o := spawnOptions{}
@@ -131,7 +132,7 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 	}
 	w.reg.Spawn(opt.id.Bytes(), w.classes[k], owner, flags, func(c *registry.Copy) {
 		b = w.newBody(c, k, o)
-		b.told = true
+		b.told, b.placed = true, flags&wire.EntityPlaced != 0
 		w.point(b, c)
 	})
 	w.mu.Unlock()

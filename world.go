@@ -79,6 +79,7 @@ type body struct {
 	gone   bool // out of the world; it stays in the list until the end of the phase, or its delay
 	until  time.Duration
 	told   bool // OnSpawn ran
+	placed bool // its init fields are this client's own
 	mine   bool // Destroy was called here
 	frame  time.Duration
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/throng-dev/throng"
 	"github.com/throng-dev/throng/throngtest"
+	"github.com/throng-dev/throng/token"
 	"github.com/throng-dev/throng/transport"
 )
 
@@ -90,7 +91,9 @@ func full(name string) *Thing {
 // diary notes what hooks were told, one line each.
 type diary struct{ lines []string }
 
-func (d *diary) note(format string, args ...any) { d.lines = append(d.lines, fmt.Sprintf(format, args...)) }
+func (d *diary) note(format string, args ...any) {
+	d.lines = append(d.lines, fmt.Sprintf(format, args...))
+}
 
 func (d *diary) count(prefix string) (n int) {
 	for _, l := range d.lines {
@@ -275,4 +278,13 @@ func (l *logbook) count(text string) int {
 func play(t *testing.T, f func(t *testing.T, n *throngtest.Net), opts ...throngtest.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { f(t, throngtest.New(t, Game, opts...)) })
+}
+
+// guest is a token source of a player that may not become host.
+func guest(name string) func(context.Context) ([]byte, error) { return tokens(name, token.Player) }
+
+func tokens(name string, rights token.Rights) func(context.Context) ([]byte, error) {
+	return func(context.Context) ([]byte, error) {
+		return token.Claims{Player: throngtest.Player(name).Bytes(), Rights: rights, Issued: time.Now()}.Append(nil), nil
+	}
 }

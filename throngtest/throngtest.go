@@ -59,6 +59,7 @@ type Net struct {
 	server *relay.Server
 	done   chan struct{}
 	worlds []*client
+	joined []*throng.World // all that ever did: they are closed in the end
 	frames time.Duration
 	log    *logBuffer
 }
@@ -88,8 +89,8 @@ func New(t testing.TB, s *throng.Schema, opts ...Option) *Net {
 	}
 	n.start()
 	t.Cleanup(func() {
-		for _, c := range n.worlds {
-			c.w.Close()
+		for _, w := range n.joined {
+			w.Close()
 		}
 		n.stop()
 		if t.Failed() {
@@ -185,6 +186,7 @@ func (n *Net) Join(name string, cfg throng.Config) *throng.World {
 // Add makes Run and Until tick a World that the test has joined by itself, with the Config of that name.
 func (n *Net) Add(name string, w *throng.World) {
 	n.worlds = append(n.worlds, &client{w: w, name: name})
+	n.joined = append(n.joined, w)
 }
 
 // Leave closes a player's World: it says goodbye. Run and Until do not tick it any more.
@@ -193,7 +195,7 @@ func (n *Net) Leave(w *throng.World) {
 	n.Forget(w)
 }
 
-// Forget stops ticking a World.
+// Forget stops ticking a World, as if its program hung. It is closed when the test ends.
 func (n *Net) Forget(w *throng.World) {
 	for i, c := range n.worlds {
 		if c.w == w {
