@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+
+	"github.com/throng-dev/throng/internal/udp"
+	"github.com/throng-dev/throng/relay"
+	"github.com/throng-dev/throng/token"
+)
+
+// serveCommand runs a relay for a game.
+type serveCommand struct {
+	Listen string           `default:"127.0.0.1:9091" help:"UDP address for clients."`
+	Public []netip.AddrPort `placeholder:"ADDR" help:"Addresses that tokens name for this relay, if they differ from --listen: behind a translating router."`
+	HTTP   string           `name:"http" default:"127.0.0.1:9092" help:"TCP address of the page, /healthz and /metrics; they show everything to everybody who reaches it."`
+
+	Key            string `placeholder:"FILE" help:"Key file that the backend mints tokens with."`
+	AuthorityKey   string `placeholder:"FILE" help:"Key file for tokens that may override everybody."`
+	InsecureDevKey bool   `help:"Use the key that everybody knows, on a loopback address."`
+
+	Chunk       float64 `default:"1600" help:"Edge of a chunk in units."`
+	Reach       int     `default:"8" help:"Chunks away that a client is shown entities; -1: its own chunk only."`
+	Flat        bool    `help:"Chunks are columns: the third axis does not count."`
+	MaxRate     int     `default:"60" help:"Replication ticks a second of a client at most."`
+	MaxSessions int     `default:"10000" help:"Sessions at most."`
+
+	JSON bool `name:"json" help:"Log in JSON; the first line of standard output is an object with the addresses."`
+}
+
+// Run serves until ctx ends.
+func (c *serveCommand) Run(ctx context.Context, con console) error {
+	key, authority, err := c.keys()
+	if err != nil {
+		return err
+	}
+	var handler slog.Handler = slog.NewTextHandler(con.err, nil)
+	if c.JSON {
+		handler = slog.NewJSONHandler(con.err, nil)
+	}
+	r, err := relay.New(relay.Config{
+		Default: relay.World{ChunkSize: c.Chunk, Reach: c.Reach, Flat: c.Flat, MaxRate: c.MaxRate},
+		Key:     key, AuthorityKey: authority, MaxSessions: c.MaxSessions, Logger: slog.New(handler),
+	})
+	if err != nil {
+		return err
+	}
+	page, err := listenHTTP(c.HTTP)
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	l, err := r.ListenUDP(c.Listen, c.Public...)
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- r.Serve(l) }()
+	stopPage := servePage(page, newView(r, nil), func(mux *http.ServeMux) {
+		mux.Handle("GET /metrics", metrics(r, l.(*udp.Listener)))
+		mux.Handle("GET /healthz", &health{relay: r})
+	})
+	defer stopPage()
+	c.announce(con, l.Addr().String(), page.Addr().String())
+	select {
+	case err := <-ended:
+		return err // it did not end because somebody asked
+	case <-ctx.Done():
+	}
+	if err := r.Close(); err != nil {
+		return err
+	}
+	if err := <-ended; err != nil {
+		return err
+	}
+	if !c.JSON {
+		fmt.Fprintln(con.out, "stopped")
+	}
+	return nil
+}
+
+func (c *serveCommand) announce(con console, udp, http string) {
+	if c.JSON {
+		json.NewEncoder(con.out).Encode(map[string]string{"listen": udp, "http": http})
+		return
+	}
+	fmt.Fprintf(con.out, "throng serve: relay on %s\npage on http://%s, also /healthz and /metrics\n", udp, http)
+}
+
+// keys reads the keys, or says how to make them.
+func (c *serveCommand) keys() (key, authority token.Key, err error) {
+	switch {
+	case c.InsecureDevKey && c.Key != "":
+		return key, authority, errors.New("--key and --insecure-dev-key: a relay has one key for players, use one of both")
+	case c.InsecureDevKey:
+		key, err = token.InsecureDevKey(), loopbackOnly("--insecure-dev-key --listen", c.Listen)
+	case c.Key == "":
+		err = errors.New("a relay needs the key that tokens are minted with: make one with `throng key relay.key`, give it to your backend too, and pass --key relay.key; to try things out on this machine pass --insecure-dev-key")
+	default:
+		key, err = readKey(c.Key)
+	}
+	if err == nil && c.AuthorityKey != "" {
+		authority, err = readKey(c.AuthorityKey)
+	}
+	return key, authority, err
+}

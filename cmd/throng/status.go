@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/throng-dev/throng/internal/inspect"
+)
+
+// status is where everything but the summary goes.
+func (d *demo) status() io.Writer {
+	if d.JSON {
+		return d.con.err
+	}
+	return d.con.out
+}
+
+func (d *demo) look() *look {
+	u := d.udp.Stats()
+	return &look{at: d.m.now(), updates: d.m.updates.Load(), samples: d.m.samples.Load(), stale: d.m.stale.Load(),
+		bytes: u.BytesOut, packets: u.Out, latency: d.m.latency.read()}
+}
+
+// report prints the status line of the last second, and keeps its numbers for the page.
+func (d *demo) report() {
+	now := d.look()
+	r := now.since(d.last)
+	d.last = now
+	d.mu.Lock()
+	d.newest = &r
+	joined := d.joined
+	d.mu.Unlock()
+	st := d.relay.Stats()
+	line := fmt.Sprintf("%3.0fs  %d clients  %d entities  %.0f updates/s  %.0f kB/s", now.at.Seconds(), joined, st.Entities, r.updates, r.bytes/1000)
+	if r.p99 > 0 {
+		line += fmt.Sprintf("  latency p50 %.1f p99 %.1f ms", r.p50, r.p99)
+	}
+	if !math.IsNaN(r.freshness) {
+		line += fmt.Sprintf("  fresh %.2f %%", 100*r.freshness)
+	}
+	fmt.Fprintln(d.status(), line)
+}
+
+// counters adds what only the demo can measure to those of the page.
+func (d *demo) counters(c *inspect.Counters) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := d.newest
+	if r == nil {
+		return
+	}
+	c.UpdatesPerSecond, c.BytesPerSecond, c.PacketsPerSecond = &r.updates, r.bytes, r.packets
+	if r.p99 > 0 {
+		c.Latency = &inspect.Latency{P50: milliseconds(r.p50), P99: milliseconds(r.p99)}
+	}
+	if !math.IsNaN(r.freshness) {
+		c.Freshness = &r.freshness
+	}
+}
+
+func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
+
+func dropTime(groups []string, a slog.Attr) slog.Attr {
+	if len(groups) == 0 && a.Key == slog.TimeKey {
+		return slog.Attr{}
+	}
+	return a
+}
