@@ -152,18 +152,20 @@ func AppendPlayers(b []byte, list []Player) (_ []byte, rest []Player) {
 	return b, list[n:]
 }
 
-// ParsePlayers reads the body of a MsgPlayer and calls f for each player named.
+// ParsePlayers reads the body of a MsgPlayer and calls f for each player named, or for none if it is malformed.
 func ParsePlayers(b []byte, f func(Player)) error {
 	r := cursor{b: b}
-	for n := r.uv(MaxPlayers); n > 0 && !r.bad; n-- {
+	n := int(r.uv(MaxPlayers))
+	if r.bad || n*(16+1) > len(r.b) { // before anything is told: a message counts whole or not at all
+		return ErrMalformed
+	}
+	for range n {
 		p := Player{ID: r.player()}
 		flags := r.u8()
 		p.Present, p.Eligible = flags&1 != 0, flags&2 != 0
-		if !r.bad {
-			f(p)
-		}
+		f(p)
 	}
-	return r.err()
+	return nil
 }
 
 // AppendView writes a MsgView: the chunks that a session looks from. follow means its avatar instead.

@@ -78,3 +78,17 @@ func TestHandleZeroIsMalformed(t *testing.T) {
 		t.Error("intro")
 	}
 }
+
+// B-029: who cannot be read to the end is not read at all.
+func TestPlayersCountWholeOrNotAtAll(t *testing.T) {
+	b, _ := AppendPlayers(nil, []Player{{ID: PlayerID{1}, Present: true}, {ID: PlayerID{2}}})
+	for cut := range len(b) - 1 {
+		n := 0
+		if err := ParsePlayers(b[1:1+cut], func(Player) { n++ }); err == nil || n != 0 {
+			t.Fatalf("cut to %d bytes: %d players, %v", cut, n, err)
+		}
+	}
+	if _, rest := AppendPlayers(nil, make([]Player, MaxPlayers+3)); len(rest) != 3 {
+		t.Fatalf("%d players wait for the next message", len(rest))
+	}
+}
