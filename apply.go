@@ -25,10 +25,14 @@ const (
 	departed
 )
 
-// apply writes what arrived into the structs and notes which hooks must run.
-func (w *World) apply() {
+// apply writes what arrived into the structs and notes which hooks must run. It does nothing and reports false if the host
+// changed since listen: OnHost comes before the drive (B-081).
+func (w *World) apply() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.welcomed() && (w.phase != Live || PlayerIDFrom(w.reg.Host) != w.host) {
+		return false
+	}
 	w.changed = w.reg.Changed(w.changed[:0])
 	for _, c := range w.changed {
 		w.applyCopy(c)
@@ -38,6 +42,7 @@ func (w *World) apply() {
 		}
 	}
 	clear(w.changed)
+	return true
 }
 
 func (w *World) applyCopy(c *registry.Copy) {

@@ -31,11 +31,11 @@ func (w *World) Tick(step func()) error {
 	for _, fn := range posts {
 		w.user(fn)
 	}
-	w.listen()
-	if w.final != nil {
-		return w.final
+	for applied := false; !applied; applied = w.apply() {
+		if w.listen(); w.final != nil {
+			return w.final
+		}
 	}
-	w.apply()
 	w.happen()
 	if step != nil {
 		w.user(step)
@@ -93,7 +93,7 @@ func (w *World) listen() {
 		}
 	}
 	w.mu.Lock()
-	welcomed := w.reg.Welcomed && w.conn != nil
+	welcomed := w.welcomed()
 	if welcomed && w.phase != Live {
 		w.welcome(&w.reg.Welcome)
 	}
@@ -118,6 +118,9 @@ func (w *World) listen() {
 	}
 	w.look()
 }
+
+// welcomed reports whether this client is in the world, as far as the relay is concerned. It is called under mu.
+func (w *World) welcomed() bool { return w.reg.Welcomed && w.conn != nil }
 
 // welcome takes what the relay says of the world. It is called under mu.
 func (w *World) welcome(m *wire.Welcome) {
