@@ -13,7 +13,7 @@ const rulesFile = "internal/archtest/rules.go"
 var Repository = Rules{
 	Packages: map[string]Rule{
 		".":                 may("internal/delta", "internal/grid", "internal/layout", "internal/registry", "internal/session", "internal/udp", "internal/wire", "transport"),
-		"conformance":       may("internal/*", "transport"),
+		"conformance":       may("internal/*", "transport").tests("token"),
 		"internal/archtest": may(),
 		"internal/delta":    core("internal/layout"),
 		"internal/grid":     core(),
