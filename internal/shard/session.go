@@ -82,7 +82,6 @@ func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch u
 	o.queuePlayers(there)
 	s.roster = append(s.roster, wire.Player{ID: id.Player, Present: true, Eligible: id.Eligible})
 	s.elect()
-	s.urgent = true
 	return o
 }
 
@@ -120,7 +119,6 @@ func (s *Shard) Leave(now time.Duration, o *Session, why wire.Why) {
 			s.kill(e, why, wire.PlayerID{})
 		}
 	}
-	s.urgent = true
 }
 
 // Receive takes one packet of a session. An error means that the session must end; see session.Conn.Receive.
@@ -239,12 +237,17 @@ func (o *Session) queuePlayers(list []wire.Player) {
 	}
 }
 
-// tellRoster tells everybody who entered and left since the last time: one message for all that happened, so that a crowd that
-// arrives together does not cost its square in messages.
+// rosterDue is when everybody is told who entered and left since the last time: at once in a small world, half a millisecond
+// later for each session. A crowd that arrives together must not cost its square in datagrams.
+func (s *Shard) rosterDue() time.Duration {
+	return s.rosterAt + time.Duration(len(s.sessions))*time.Millisecond/2
+}
+
 func (s *Shard) tellRoster() {
-	if len(s.roster) == 0 {
+	if len(s.roster) == 0 || s.now < s.rosterDue() {
 		return
 	}
+	s.rosterAt = s.now
 	for _, o := range s.sessions {
 		o.queuePlayers(s.roster)
 	}

@@ -95,7 +95,8 @@ type Shard struct {
 	settled  bool
 	standby  []standing
 	failed   []*Session
-	roster   []wire.Player // who entered and left since the last pass
+	roster   []wire.Player // who entered and left since everybody was told
+	rosterAt time.Duration
 
 	dirty    []*table.Entity // slots changed since the last flush
 	moved    []*table.Entity // appeared, crossed a chunk, died, fell silent
@@ -255,6 +256,9 @@ func (s *Shard) due() time.Duration {
 // Wake returns when Flush should be called next.
 func (s *Shard) Wake() time.Duration {
 	at := s.wake
+	if len(s.roster) > 0 {
+		at = min(at, s.rosterDue())
+	}
 	if s.urgent {
 		at = s.now
 	}
