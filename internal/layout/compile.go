@@ -109,9 +109,12 @@ func (s *scan) structure(t reflect.Type, at uintptr, path string, open bool) (c 
 
 // leaf makes the atoms of a type that is replicated as a whole.
 func (s *scan) leaf(l Leaf, t reflect.Type, at uintptr, path string) (c compiled) {
-	if l.Codec == nil {
+	switch {
+	case l.Problem != "":
+		s.fault("B-012", path, "", "("+t.String()+") "+l.Problem, l.Remedy)
+	case l.Codec == nil:
 		c = s.plain(t, at, path)
-	} else {
+	default:
 		c.atoms = []Atom{{Form: Coded, Offset: at, Type: t, Codec: l.Codec}}
 		c.width = l.Codec.Width()
 		c.varies = c.width == 0

@@ -34,6 +34,9 @@ type Leaf struct {
 
 	// XYZ reads a position from v, which is a *T. Needed if Axes is set; z is 0 with two axes.
 	XYZ func(v any) (x, y, z float64)
+
+	// Problem and Remedy are what a Fault says of the type if it cannot be used after all. Empty: it can.
+	Problem, Remedy string
 }
 
 // Codec gives a type its own form on the wire. Two values are the same value if they have the same bytes, so whatever a
