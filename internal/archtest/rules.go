@@ -12,7 +12,7 @@ const rulesFile = "internal/archtest/rules.go"
 // allowed import that no file makes: the table can only say what is true.
 var Repository = Rules{
 	Packages: map[string]Rule{
-		".":                 may("internal/delta", "internal/grid", "internal/layout", "internal/registry", "internal/session", "internal/udp", "internal/wire", "transport"),
+		".":                 may("internal/delta", "internal/grid", "internal/layout", "internal/quant", "internal/registry", "internal/session", "internal/udp", "internal/wire", "transport"),
 		"conformance":       may("internal/*", "transport").tests("token"),
 		"internal/archtest": may(),
 		"internal/delta":    core("internal/layout"),
@@ -21,6 +21,7 @@ var Repository = Rules{
 		"internal/memnet":   may("transport"),
 		"internal/netcode":  core(),
 		"internal/inspect":  may(),
+		"internal/quant":    core(),
 		"internal/registry": core("internal/grid", "internal/session", "internal/wire"),
 		"internal/session":  core(),
 		"internal/shard":    core("internal/grid", "internal/session", "internal/table", "internal/wire", "transport"),
