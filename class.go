@@ -113,7 +113,7 @@ func newClass(name string, cfg ClassConfig, t reflect.Type, newObject func() Obj
 	}
 	c.check()
 	known := leaves()
-	l, err := layout.Of(t, name, layout.Config{Skip: []reflect.Type{reflect.TypeFor[Entity]()}, Leaves: known})
+	l, err := layout.Of(t, name, layout.Config{Skip: []reflect.Type{reflect.TypeFor[Entity]()}, Leaves: known, Find: findNetCodec})
 	if l == nil {
 		c.faults = append(c.faults, split(err)...)
 		return c

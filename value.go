@@ -67,12 +67,14 @@ func (v Vec2) IsFinite() bool { return layout.Finite(v.X, v.Y, 0) }
 // lerp weighs both ends, unlike a + (b−a)·t, which misses b at 1 when a and b differ much in size.
 func lerp(a, b, t float64) float64 { return a*(1-t) + b*t }
 
-// leaves are the value types of this package as the layout knows them: plain memory, field by field.
+// leaves are the value types of this package as the layout knows them: the exact ones are plain memory, field by field.
 func leaves() map[reflect.Type]layout.Leaf {
-	return map[reflect.Type]layout.Leaf{
+	known := map[reflect.Type]layout.Leaf{
 		reflect.TypeFor[Vec2]():     {Name: "vec2", Axes: 2, XYZ: layout.XYZOf(func(v *Vec2) (x, y, z float64) { return v.X, v.Y, 0 })},
 		reflect.TypeFor[Vec3]():     {Name: "vec3", Axes: 3, XYZ: layout.XYZOf(func(v *Vec3) (x, y, z float64) { return v.X, v.Y, v.Z })},
 		reflect.TypeFor[NetID]():    {Name: "netid"},
 		reflect.TypeFor[PlayerID](): {Name: "playerid"},
 	}
+	quantised(known)
+	return known
 }
