@@ -160,6 +160,11 @@ func (w *World) state(p Phase, err error) {
 func (w *World) people() {
 	var came, left []PlayerInfo
 	w.mu.Lock()
+	if w.met == w.reg.People {
+		w.mu.Unlock()
+		return // a walk over all players at every Tick costs more than the rest of the Tick
+	}
+	w.met = w.reg.People
 	for id, p := range w.reg.Players {
 		k := PlayerIDFrom(id)
 		if _, ok := w.players[k]; !ok {

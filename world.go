@@ -35,6 +35,7 @@ type World struct {
 	host     PlayerID
 	hosted   bool // host is known
 	players  map[PlayerID]PlayerInfo
+	met      uint32 // registry.People when players was made
 	phase    Phase
 	final    error
 	profile  Profile

@@ -21,6 +21,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	r.byH, r.fence, r.sent = map[uint32]*Copy{}, map[uint32]uint64{}, sentLog{}
 	r.byNum = r.byNum[:0]
 	clear(r.Players)
+	r.People++
 	r.clock = clock{}
 	h := wire.Hello{MinVersion: wire.Version, MaxVersion: wire.Version, World: r.cfg.World, Agent: r.cfg.Agent}
 	r.queue(h.Append(nil))
@@ -117,6 +118,7 @@ func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 			r.Welcomed, r.Due = true, !r.isReady
 			r.flush, r.timeMS = r.Welcome.Flush, r.Welcome.TimeMS
 			r.Host, r.HostTerm = r.Welcome.Host, r.Welcome.HostTerm
+			r.People++
 			r.Players[r.Welcome.Player] = wire.Player{ID: r.Welcome.Player, Present: true, Eligible: r.Welcome.Eligible}
 		}
 	case wire.MsgRefuse:
@@ -132,6 +134,7 @@ func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 			r.Host, r.HostTerm = m.Player, m.Term
 		}
 	case wire.MsgPlayer:
+		r.People++
 		err = wire.ParsePlayers(body, func(p wire.Player) {
 			if p.Present {
 				r.Players[p.ID] = p

@@ -65,6 +65,7 @@ type Registry struct {
 	Host     wire.PlayerID
 	HostTerm wire.Count
 	Players  map[wire.PlayerID]wire.Player
+	People   uint32 // counts the changes of Players
 	now      time.Duration
 	flush    uint32 // newest flush seen
 	timeMS   uint32
