@@ -366,6 +366,10 @@ func (r *Registry) assign(c *Copy, m *wire.Entity, stamp uint64) { // R-21
 	if c == nil || c.Inc < m.Inc && !(c.Inc == 0 && (c.placed || r.answers(c, m.Nonce))) {
 		c = r.create(m.ID, m.Inc, k, m.Nonce)
 	}
+	if c.Class != k { // no entity changes its class: the values would be cut by the wrong slots
+		r.stats.Malformed++
+		return
+	}
 	if c.drives && !c.pending && c.Term >= m.Term || c.Term > m.Term || c.certTerm >= m.Term && !c.old {
 		return
 	}
