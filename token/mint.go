@@ -32,6 +32,7 @@ func Mint(key Key, protocol uint64, addrs []netip.AddrPort, c Claims, life time.
 	if c.Issued.IsZero() {
 		c.Issued = time.Now()
 	}
+	c.Issued = c.Issued.Truncate(time.Millisecond) // as the claims have it: one that counts from later would live too long
 	if c.Rights == 0 {
 		c.Rights = Player
 	}
