@@ -6,15 +6,17 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+	"unicode/utf8"
 
+	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/transport"
 )
 
 // Off switches off what a duration in [Config] sets: the zero duration means the world's setting.
 const Off time.Duration = -1
 
-// Config is how a client takes part in a world. The zero Config is valid but for the token: give TokenSource, or Token.
-// Join copies it.
+// Config is how a client takes part in a world. TokenSource or Token, and World, must be given; all else may be zero. Join
+// copies it.
 type Config struct {
 	// TokenSource returns a fresh connect token for every attempt to connect. The game's backend mints it; see package
 	// token. It runs on a goroutine of the World.
@@ -23,7 +25,7 @@ type Config struct {
 	Token []byte
 
 	// World names the level to play in. Players meet if they are in the same realm, which the token says, and name the
-	// same world.
+	// same world. 1 to 128 bytes.
 	World string
 
 	// Rate is how often the values this client drives are compared and sent, times a second, 1 to 60. 0 means 10, or less
@@ -139,6 +141,9 @@ func (c *Config) validate(s *Schema) error {
 	bad := func(format string, args ...any) { all = append(all, fmt.Errorf("throng: Config."+format, args...)) }
 	if c.TokenSource == nil && len(c.Token) == 0 {
 		bad("TokenSource: no token: set it, or Token, or use token.DevSource while developing on loopback")
+	}
+	if c.World == "" || len(c.World) > wire.MaxName || !utf8.ValidString(c.World) {
+		bad("World: %.40q is no name of a level: use 1 to %d bytes of text", c.World, wire.MaxName)
 	}
 	if c.Rate < 0 || c.Rate > 60 {
 		bad("Rate: %d is out of range: use 1 to 60, or 0 for the world's", c.Rate)

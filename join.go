@@ -116,31 +116,27 @@ func newWorld(addr string, s *Schema, cfg Config) (*World, error) {
 	return w, nil
 }
 
-// run connects, receives, and connects again, until the World is closed or no attempt can succeed. once: the first failure
-// is final.
+// run connects, receives, and connects again, until the World is closed or no attempt can succeed. once: until this client was
+// in the world, the first failure is final.
 func (w *World) run(ctx context.Context, once bool) {
 	defer close(w.ended)
-	ctx, cancel := context.WithCancel(ctx)
+	// The caller's patience is for Join, which shuts the World when it ends; what else the context holds is for TokenSource.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	go func() {
 		select {
 		case <-w.stop:
+			cancel()
 		case <-ctx.Done():
 		}
-		cancel()
 	}()
 	wait := firstWait
 	for {
 		conn, err := w.dial(ctx)
 		if err == nil {
-			once, ctx = false, context.WithoutCancel(ctx) // the caller's patience was for joining
-			var c context.CancelFunc
-			ctx, c = context.WithCancel(ctx)
-			defer c()
-			go func() { <-w.stop; c() }()
 			w.tell(connNews{conn: conn})
 			if err = w.receive(conn); w.isLive() {
-				wait = firstWait
+				once, wait = false, firstWait
 			}
 			conn.Close()
 		}
@@ -316,10 +312,14 @@ func (w *World) buffer() []byte {
 // Close leaves the world. Entities stay as they are; Tick returns an error from then on.
 func (w *World) Close() error {
 	defer w.leave(w.enter("Close"))
-	if w.phase != Closed {
+	was := w.phase
+	if was != Closed {
 		w.phase, w.final = Closed, w.wrap(ErrClosed, "World of %s", w.addr)
 	}
 	w.shut(wire.CloseGoodbye)
+	if was != Closed {
+		w.state(Closed, nil)
+	}
 	return nil
 }
 
