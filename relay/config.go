@@ -62,11 +62,14 @@ type World struct {
 	PropertyReach int
 	// Flat worlds have columns for chunks: the third axis does not count. Zero: cubes.
 	Flat bool
+	// PassThrough worlds keep no values for those who come later: no baseline, no repair of what was lost, only what clients
+	// repeat. Owners, hosts, introductions and departures work as ever. Zero: values are kept.
+	PassThrough bool
 
 	// MaxRate is the most replication ticks a second of a client, up to 60. Zero: 60.
 	MaxRate int
 	// Flush is how long changes wait so that they travel together, while there are many. In whole milliseconds up
-	// to 1 s. Zero: 25 ms.
+	// to 1 s. Zero: 50 ms.
 	Flush time.Duration
 	// Keyframe is how often clients repeat heartbeat fields, from 0.1 s up to 65 s. Zero: 2 s; negative: never.
 	Keyframe time.Duration
@@ -192,6 +195,9 @@ func (w *World) profile() wire.Profile {
 	p.PropertyReach = uint8(chunks(w.PropertyReach, int(p.Reach)))
 	if w.Flat {
 		p.Flags |= wire.ProfileFlat
+	}
+	if w.PassThrough {
+		p.Flags &^= wire.ProfileRetain
 	}
 	if w.MaxRate != 0 {
 		p.MaxRate = uint8(w.MaxRate)

@@ -119,7 +119,7 @@ func (s *Shard) create(o *Session, m *wire.Entity, c *table.Class, inc, term wir
 		o.refuse(m, wire.RefusedLimit)
 		return nil
 	}
-	e.Nonce, e.Flags, e.RoleVer = m.Nonce, m.Flags&^wire.EntityDrives, s.flush+1
+	e.Nonce, e.Flags, e.RoleVer, e.Born = m.Nonce, m.Flags&^wire.EntityDrives, s.flush+1, s.flush+1
 	if e.Flags&wire.EntityHosted == 0 {
 		e.Owner = driver.Player
 	}
@@ -188,8 +188,10 @@ func (s *Shard) bind(e *table.Entity, o *Session) {
 
 func (s *Shard) assign(e *table.Entity, o *Session) {
 	m := wire.Entity{ID: e.ID, Inc: e.Inc, Term: e.Term, Nonce: e.Nonce, Class: e.Class.Num, ClassID: e.Class.ID, ClassHash: e.Class.Hash,
-		Handle: e.Handle, Gen: e.Gen, Flags: e.Flags, N: e.N, Owner: e.Owner, Version: s.flush, Cert: s.certify(e, o.Player, e.Term), Chunk: e.Place.Chunk,
-		Mask: e.Class.All, Values: e.AppendValues(s.scratch.values[:0], e.Class.All)}
+		Handle: e.Handle, Gen: e.Gen, Flags: e.Flags, N: e.N, Owner: e.Owner, Version: s.flush, Cert: s.certify(e, o.Player, e.Term), Chunk: e.Place.Chunk}
+	if s.retains() { // else the new driver goes on from what its proxy holds
+		m.Mask, m.Values = e.Class.All, e.AppendValues(s.scratch.values[:0], e.Class.All)
+	}
 	o.queue(wire.AppendEntity(nil, wire.MsgAssign, &m))
 }
 

@@ -157,10 +157,11 @@ func (w *bundler) reliable() {
 
 // catchUp makes dirty what the session missed while it was silent.
 func (o *Session) catchUp() {
-	if o.skipped == 0 {
+	s := o.shard
+	if o.skipped == 0 || !s.retains() {
+		o.skipped = 0
 		return
 	}
-	s := o.shard
 	for i := range o.pairs.list {
 		if p := &o.pairs.list[i]; p.state == known {
 			e := s.table.ByHandle(p.handle)
@@ -388,6 +389,9 @@ func (w *bundler) introductions() {
 			continue
 		}
 		mask := s.visible(e)
+		if !s.retains() && e.Born != s.flush {
+			mask = 0 // only who is there hears the spawn
+		}
 		m := wire.Intro{Handle: h, Gen: e.Gen, Num: e.Class.Num, ClassID: e.Class.ID, ClassHash: e.Class.Hash, ID: e.ID, Inc: e.Inc,
 			Term: e.Term, Flags: e.Flags, Owner: e.Owner, Nonce: e.Nonce, Chunk: e.Place.Chunk, Mask: mask}
 		s.scratch.frame = e.AppendValues(m.Append(s.scratch.frame[:0], w.base), mask)

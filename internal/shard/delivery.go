@@ -99,7 +99,7 @@ func (o *Session) Acked(pn uint64) {
 		switch {
 		case r.kind == refIntro && p.state == introducing:
 			p.state, p.pkt = known, 0
-			if !s.cfg.Faults.AckUnknown {
+			if s.retains() && !s.cfg.Faults.AckUnknown {
 				o.dirty(p, e.Since(p.v)&s.visible(e)&^e.Class.Init)
 			}
 			if int32(e.RoleVer-p.v) > 0 && !s.cfg.Faults.RoleForgotten {
@@ -138,11 +138,14 @@ func (o *Session) Lost(pn uint64) {
 			o.leaves = append(o.leaves, r.handle)
 		case r.kind == refRole && p.state == known:
 			o.roleDirty(p)
-		case r.kind == refDelta && p.state == known:
+		case r.kind == refDelta && p.state == known && s.retains():
 			o.dirty(p, r.mask)
 		}
 	}
 	for _, seg := range t.segs {
+		if !s.retains() {
+			break
+		}
 		ents, ok := s.lists.find(seg)
 		if !ok {
 			o.lostLists(t.flush)

@@ -188,6 +188,10 @@ func (s *Shard) Each(f func(*table.Entity)) {
 	}
 }
 
+// retains is false in a pass-through world: what is kept is never told to anybody who was not there when it was sent, nor a second
+// time to who was. Handles, owners, introductions and departures work as ever.
+func (s *Shard) retains() bool { return s.cfg.Profile.Flags&wire.ProfileRetain != 0 }
+
 // set accepts a value: the next flush is its version.
 func (s *Shard) set(e *table.Entity, i int, v []byte) bool {
 	if !e.Set(i, v, s.flush+1) {

@@ -48,6 +48,7 @@ type Entity struct {
 	Driver    uint32 // number of the session that drives it; 0: none
 	Handle    uint32
 	Nonce     uint32 // announcement that made it
+	Born      uint32 // flush that announces it
 	RoleVer   uint32 // flush of the newest owner and term
 	Refs      int32  // sessions that were told of it and have not acked its departure
 	Flags     uint16
