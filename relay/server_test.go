@@ -176,27 +176,24 @@ func TestHostilePacketsEndTheirSenderOnly(t *testing.T) {
 // A client that takes no packet, but lives, must not grow the relay's memory.
 func TestWhoTakesNothingIsEnded(t *testing.T) {
 	play(t, relay.Config{}, func(s *stage) {
-		a, b := s.client("ann", "town"), s.client("bob", "town")
+		b, a := s.client("bob", "town"), s.client("ann", "town") // bob is host
 		s.until("in", time.Second, func() bool { return a.reg.Welcomed && b.reg.Welcomed })
+		load := &wire.Class{ID: 1000, Hash: 1, Name: "load", Slots: []wire.Slot{{Width: 900}}}
+		a.session.Queue(wire.StreamControl, wire.AppendClass(nil, 2, load))
+		a.session.Queue(wire.StreamControl, wire.AppendEntity(nil, wire.MsgSpawn, &wire.Entity{ID: id("load"), Nonce: 1, Class: 2, Mask: 1, Values: make([]byte, 900)}))
+		s.until("seen", 10*time.Second, func() bool { return b.reg.Find(id("load")) != nil && b.reg.Host == b.player() })
+		inc := b.reg.Find(id("load")).Inc
 		s.clients = []*client{b} // a reads nothing, its carrier answers still
 		for i := range 400 {     // each is told to a, 1 KiB a time
 			if i%50 == 0 {
 				s.run(100 * time.Millisecond)
 			}
-			b.session.Queue(wire.StreamControl, wire.AppendClass(nil, 1, bigClass(i)))
+			b.session.Queue(wire.StreamControl, wire.AppendEntity(nil, wire.MsgOverrideUp, &wire.Entity{ID: id("load"), Inc: inc, Mask: 1,
+				Values: make([]byte, 900)}))
 		}
 		s.until("ended", 60*time.Second, func() bool { return s.relay.Stats().Refused["behind"] == 1 })
 		s.until("b is alone", time.Second, func() bool { return len(b.reg.Players) == 1 })
 	})
-}
-
-func bigClass(i int) *wire.Class {
-	c := &wire.Class{ID: uint32(1000 + i), Hash: uint64(i), Name: strings.Repeat("n", 128)}
-	for range 64 {
-		c.Slots = append(c.Slots, wire.Slot{Width: 1, Name: "slot", Type: "uint8"})
-	}
-	c.Index()
-	return c
 }
 
 func TestSnapshot(t *testing.T) {

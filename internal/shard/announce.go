@@ -46,7 +46,8 @@ func (s *Shard) announced(o *Session, m *wire.Entity) *table.Class {
 	reason := uint8(wire.RefusedInvalid)
 	if m.ID != (wire.ID{}) && int(m.Class) < len(o.classes) {
 		if c := o.classes[m.Class]; c != nil && c.ValuesLen(m.Mask, m.Values) == len(m.Values) && len(m.Values) <= wire.MaxValues {
-			if o.owned < s.cfg.SessionEntities {
+			places := m.Flags&wire.EntityPlaced != 0 && !o.placed[m.ID] // what it places, others may drive
+			if o.owned < s.cfg.SessionEntities && !(places && len(o.placed) >= s.cfg.SessionEntities) {
 				return c
 			}
 			reason = wire.RefusedLimit

@@ -29,6 +29,7 @@ type scratch struct {
 	frame  []byte
 	head   []byte
 	near   []nearSeg
+	views  []grid.Chunk
 }
 
 type nearSeg struct {

@@ -33,7 +33,7 @@ type Session struct {
 
 	classes []*table.Class // by the client's own number
 	knows   []uint64       // bit set: class numbers the client can resolve
-	told    []uint64       // bit set: class numbers sent to it
+	told    int            // of the world's classes, how many were sent to it
 	placed  map[wire.ID]bool
 
 	follow bool // looks from its avatar
@@ -72,9 +72,7 @@ func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch u
 	w := wire.Welcome{Version: wire.Version, Epoch: s.cfg.Epoch, Start: s.cfg.Start, World: epoch, Flush: s.flush, TimeMS: s.ms(),
 		Player: id.Player, Eligible: id.Eligible, Host: s.Host(), HostTerm: s.hostTerm, Profile: s.cfg.Profile}
 	o.queue(w.Append(nil))
-	for _, c := range s.classes {
-		o.tell(c)
-	}
+	o.tellClasses()
 	there := make([]wire.Player, 0, len(s.sessions))
 	for _, p := range s.sessions {
 		there = append(there, wire.Player{ID: p.Player, Present: true, Eligible: p.Eligible})
@@ -279,7 +277,7 @@ func (o *Session) class(body []byte) error {
 		s.classes = append(s.classes, k)
 		s.byHash[classKey{c.ID, c.Hash}] = k
 		for _, p := range s.sessions {
-			p.tell(k)
+			p.tellClasses()
 		}
 	}
 	o.classes[num] = k
@@ -287,10 +285,15 @@ func (o *Session) class(body []byte) error {
 	return nil
 }
 
-// tell announces a class of the world once.
-func (o *Session) tell(c *table.Class) {
-	if !hasBit(o.told, c.Num) {
-		setBit(&o.told, c.Num)
+// classRoom is how much of the reliable window may be in use when another class is announced: a session that announces many
+// large ones must not fill the windows of all others.
+const classRoom = 64 << 10
+
+// tellClasses announces the classes of the world, each once, as fast as they are acked.
+func (o *Session) tellClasses() {
+	for s := o.shard; o.told < len(s.classes) && o.conn.Unacked() < classRoom; {
+		c := s.classes[o.told]
+		o.told++
 		o.queue(wire.AppendClass(nil, c.Num, &c.Class))
 	}
 }
@@ -301,21 +304,26 @@ func (o *Session) resolves(c *table.Class) bool {
 	if hasBit(o.knows, c.Num) {
 		return true
 	}
-	if o.conn.Unacked() == 0 {
+	if o.told >= int(c.Num) && o.conn.Unacked() == 0 {
 		setBit(&o.knows, c.Num)
 		return true
 	}
 	return false
 }
 
-func (o *Session) view(body []byte) (err error) {
-	o.follow, o.views, err = wire.ParseView(body, o.views)
+func (o *Session) view(body []byte) error {
+	follow, views, err := wire.ParseView(body, o.shard.scratch.views[:0])
+	if err != nil {
+		return err
+	}
+	o.shard.scratch.views = views
+	o.follow, o.views = follow, append(o.views[:0], views...)
 	o.looked, o.shard.work = true, true
 	if o.follow {
 		o.views = o.views[:0]
 		o.lookFromAvatar()
 	}
-	return err
+	return nil
 }
 
 func (o *Session) lookFromAvatar() {

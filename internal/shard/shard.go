@@ -297,6 +297,7 @@ func (s *Shard) Flush(now time.Duration, out []transport.Datagram) []transport.D
 	s.wake = now + time.Second
 	for _, o := range s.sessions {
 		o.conn.Expire(now, o)
+		o.tellClasses()
 		if full {
 			out = s.bundle(o, out)
 		} else {

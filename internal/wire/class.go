@@ -148,7 +148,7 @@ func ParseClass(b []byte) (num uint32, c *Class, err error) {
 	num = uint32(r.uv(MaxClasses))
 	c = &Class{ID: r.u32(), Hash: r.u64(), Flags: r.u16(), Reach: r.u8(), Name: r.text(MaxName)}
 	n := int(r.u8())
-	if n > MaxSlots || 4*n > len(r.b) {
+	if len(b) > MaxClass || n > MaxSlots || 4*n > len(r.b) {
 		return 0, nil, ErrMalformed
 	}
 	c.Slots = make([]Slot, n)

@@ -24,6 +24,7 @@ const (
 	MaxText      = 200     // bytes of a reason
 	MaxType      = 1024    // bytes of the canonical type of a slot
 	MaxClasses   = 1024    // classes a session may announce
+	MaxClass     = 60000   // bytes of a class announcement, so that it is one reliable message under any number
 	MaxHandle    = 1 << 22 // entities of a world
 	MaxCert      = 32      // bytes of a re-announcement certificate
 	MaxDepartIDs = 32      // departures in one report of what was destroyed
