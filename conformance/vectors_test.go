@@ -42,7 +42,7 @@ const vectorDir = "vectors"
 
 // TestVectors compares every file with what the encoder makes, and with what the decoder reads.
 func TestVectors(t *testing.T) {
-	known := map[string]bool{"README.md": true}
+	known := map[string]bool{}
 	all := vectors(t)
 	for _, v := range all {
 		file := v.name + ".txt"
@@ -60,7 +60,7 @@ func TestVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if !known[f.Name()] {
+		if numbered := f.Name()[0] <= '9'; numbered && !known[f.Name()] {
 			t.Errorf("%s is not in the list of vectors: delete it, or add it there", f.Name())
 		}
 	}
