@@ -39,6 +39,7 @@ type ClassConfig struct {
 	HostOverride   HostOverride  // 0: AllowHost
 	AutoGrant      bool          // ownership requests are granted without asking the owner's program
 	AutoDiffHosted bool          // compare host-owned entities each tick too; false: the host sends what it marks
+	NoHeartbeat    bool          // heartbeat fields are not repeated; false: at the interval of the world
 	NotifyDriver   bool          // run OnRep also where the change was made; false: only where it arrives
 	OnOwnerGone    OwnerGone     // 0: Leave
 	DestroyDelay   time.Duration // the body outlives OnDestroy by this long; 0: gone at once

@@ -31,7 +31,7 @@ func (w *World) diff(now time.Duration) {
 			}
 			mask |= b.e.shadow.Diff(b.e.ptr, auto)
 		}
-		if w.keyframe > 0 && l.Keyframe != 0 && now >= b.frame {
+		if w.keyframe > 0 && l.Keyframe != 0 && now >= b.frame && !b.quiet && !cfg.NoHeartbeat {
 			b.frame = now + w.keyframe
 			mask |= l.Keyframe
 		}

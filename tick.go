@@ -106,6 +106,7 @@ func (w *World) listen() {
 		return
 	}
 	w.people()
+	w.strangers()
 	if host != w.host || !w.hosted {
 		was, known := w.host, w.hosted
 		w.host, w.hosted = host, true

@@ -21,6 +21,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	r.byH, r.fence, r.sent = map[uint32]*Copy{}, map[uint32]uint64{}, sentLog{}
 	r.byNum = r.byNum[:0]
 	clear(r.Players)
+	r.Strangers = nil
 	r.People++
 	r.clock = clock{}
 	h := wire.Hello{MinVersion: wire.Version, MaxVersion: wire.Version, World: r.cfg.World, Agent: r.cfg.Agent}
@@ -166,6 +167,7 @@ func (r *Registry) class(body []byte) error {
 	}
 	if k := r.byNum[num]; k == nil {
 		r.byNum[num] = &Class{Class: *c, Num: num} // of another build: tracked, never shown
+		r.Strangers = append(r.Strangers, &r.byNum[num].Class)
 	}
 	return nil
 }

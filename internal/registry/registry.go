@@ -65,6 +65,8 @@ type Registry struct {
 	Host     wire.PlayerID
 	HostTerm wire.Count
 	Players  map[wire.PlayerID]wire.Player
+	// Strangers are classes of the world that this build lacks, or has with another layout. The owner clears it.
+	Strangers []*wire.Class
 	People   uint32 // counts the changes of Players
 	now      time.Duration
 	flush    uint32 // newest flush seen
