@@ -14,6 +14,7 @@ type SpawnOption func(*spawnOptions)
 type spawnOptions struct {
 	flags uint16
 	id    NetID
+	quiet bool
 }
 
 // AsAvatar makes the entity the player's avatar: its id follows from the player's, there is one at most, and this client looks
@@ -31,6 +32,11 @@ func OwnedByHost() SpawnOption {
 // WithID spawns under an id that the game chose, instead of a random one; see [NewID] and [StableID].
 func WithID(id NetID) SpawnOption {
 	return func(o *spawnOptions) { o.id = id }
+}
+
+// WithoutHeartbeat keeps the heartbeat fields of this entity from being repeated.
+func WithoutHeartbeat() SpawnOption {
+	return func(o *spawnOptions) { o.quiet = true }
 }
 
 // Claimed gives a placed entity to the first client that places it, instead of to the host. It is for Place only.
@@ -132,6 +138,7 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 	}
 	w.reg.Spawn(opt.id.Bytes(), w.classes[k], owner, flags, func(c *registry.Copy) {
 		b = w.newBody(c, k, o)
+		b.quiet = opt.quiet
 		b.told, b.placed = true, flags&wire.EntityPlaced != 0
 		w.point(b, c)
 	})
@@ -226,6 +233,8 @@ func (w *World) Destroy(o Object) error {
 // mayDestroy: the driver may; so may who spawned b, before the relay has said who drives it; so may the host, but what is only
 // the owner's (B-054).
 func (w *World) mayDestroy(b *body) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	c := b.e.c
 	switch {
 	case b.drives:
@@ -233,7 +242,7 @@ func (w *World) mayDestroy(b *body) bool {
 	case c.Inc == 0 && c.Flags&wire.EntityPlaced == 0:
 		return true
 	}
-	return w.hosted && w.host == w.self && c.Flags&wire.EntityOwnerOnly == 0
+	return w.isHost() && c.Flags&wire.EntityOwnerOnly == 0
 }
 
 // MarkDirty makes fields leave with the next replication tick, changed or not: those that are manual, and any field of a

@@ -50,6 +50,7 @@ type World struct {
 	keyframe time.Duration
 	changed  []*registry.Copy
 	events   []happening
+	strange  map[stranger]bool
 	viewed   bool
 	views    []Vec3
 	buffers  [][]byte
@@ -80,6 +81,7 @@ type body struct {
 	gone   bool // out of the world; it stays in the list until the end of the phase, or its delay
 	until  time.Duration
 	told   bool // OnSpawn ran
+	quiet  bool // no keyframes
 	placed bool // its init fields are this client's own
 	mine   bool // Destroy was called here
 	frame  time.Duration
@@ -136,6 +138,13 @@ func (w *World) enter(what string) uint32 {
 
 func (w *World) leave(to uint32) { w.turn.Store(to) }
 
+// reads is enter for a call that only reads, and takes nothing.
+func (w *World) reads(what string) {
+	if t := w.turn.Load(); t != open && t != idle {
+		panic("throng: World." + what + " while another call is at work: a World belongs to one goroutine, use Post from others")
+	}
+}
+
 // user runs the game's code from within a method, so that it may call methods in turn.
 func (w *World) user(f func()) {
 	was := w.turn.Swap(open)
@@ -146,17 +155,29 @@ func (w *World) user(f func()) {
 func (w *World) now() time.Duration { return time.Since(w.start) }
 
 // Self is this client's player. It is zero before the world was joined.
-func (w *World) Self() PlayerID { return w.self }
+func (w *World) Self() PlayerID {
+	w.reads("Self")
+	return w.self
+}
 
 // Host is the player that is host. It is zero and true if the world has none, and false if this client does not know yet.
-func (w *World) Host() (PlayerID, bool) { return w.host, w.hosted }
+func (w *World) Host() (PlayerID, bool) {
+	w.reads("Host")
+	return w.host, w.hosted
+}
 
 // IsHost reports whether this client is the host.
-func (w *World) IsHost() bool { return w.hosted && !w.self.IsZero() && w.host == w.self }
+func (w *World) IsHost() bool {
+	w.reads("IsHost")
+	return w.isHost()
+}
+
+func (w *World) isHost() bool { return w.hosted && !w.self.IsZero() && w.host == w.self }
 
 // Players iterates over the players in the world, this one too, in no order.
 func (w *World) Players() iter.Seq[PlayerInfo] {
 	return func(yield func(PlayerInfo) bool) {
+		w.reads("Players")
 		for _, p := range w.players {
 			if !yield(p) {
 				return
@@ -166,7 +187,10 @@ func (w *World) Players() iter.Seq[PlayerInfo] {
 }
 
 // Profile is what the relay decided for this world. It is zero before the world was joined.
-func (w *World) Profile() Profile { return w.profile }
+func (w *World) Profile() Profile {
+	w.reads("Profile")
+	return w.profile
+}
 
 // RTT is the smoothed time that a packet takes to the relay and back.
 func (w *World) RTT() time.Duration { return w.Stats().RTT }
@@ -188,6 +212,7 @@ func (w *World) Stats() Stats {
 
 // Find returns the entity with an id that this client holds.
 func (w *World) Find(id NetID) (Object, bool) {
+	w.reads("Find")
 	if b := w.byID[id]; b != nil && !b.gone {
 		return b.o, true
 	}
@@ -210,6 +235,7 @@ func (w *World) OwnedBy(p PlayerID) iter.Seq[Object] {
 
 func (w *World) all() iter.Seq[Object] {
 	return func(yield func(Object) bool) {
+		w.reads("Entities")
 		now := w.now()
 		for i := 0; i < len(w.list); i++ {
 			if b := w.list[i]; (!b.gone || b.until > now) && !yield(b.o) {
@@ -221,6 +247,7 @@ func (w *World) all() iter.Seq[Object] {
 
 // Drives reports whether this client drives the entity: what it writes is what the others get.
 func (w *World) Drives(o Object) bool {
+	w.reads("Drives")
 	b := w.bodyOf(o)
 	return b != nil && b.drives
 }
