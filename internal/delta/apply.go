@@ -87,11 +87,15 @@ func (pl *Plan) applySlot(p Ptr, s *slot, b []byte, sp *spare) (n int, changed b
 		case layout.Coded:
 			v := p.value(o.off, o.coded.typ)
 			differs, took := sp.differs(o, v, b[n:])
-			if differs {
+			switch {
+			case differs && s.flat:
+				size := o.coded.typ.Size()
+				copy(p.mem(o.off, size), sp.mem[o.side].mem(0, size))
+			case differs:
 				// Parsed once more, not copied: v and the spare must not share memory.
 				o.coded.parse(b[n:], v)
-				changed = true
 			}
+			changed = changed || differs
 			n += took
 		}
 	}

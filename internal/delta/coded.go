@@ -71,7 +71,8 @@ func (c *coded) parse(b []byte, v any) (n int, err error) {
 
 // spare is memory to parse and compare coded values in.
 type spare struct {
-	vals      []any // a *T per coded op
+	vals      []any // a *T per coded op: what check parsed last
+	mem       []Ptr // the same
 	old, next []byte
 }
 
@@ -85,10 +86,11 @@ func (p *sparePool) get() *spare {
 	if s, ok := p.pool.Get().(*spare); ok {
 		return s
 	}
-	s := &spare{vals: make([]any, p.of.coded)}
+	s := &spare{vals: make([]any, p.of.coded), mem: make([]Ptr, p.of.coded)}
 	for _, o := range p.of.ops {
 		if o.coded != nil {
-			s.vals[o.side] = reflect.New(o.coded.typ).Interface()
+			v := reflect.New(o.coded.typ)
+			s.vals[o.side], s.mem[o.side] = v.Interface(), Ptr{v.UnsafePointer()}
 		}
 	}
 	return s
@@ -96,7 +98,7 @@ func (p *sparePool) get() *spare {
 
 func (p *sparePool) put(s *spare) { p.pool.Put(s) }
 
-// differs reports whether the value at the start of b, which was checked, is another one than v holds.
+// differs reports whether the value at the start of b, which was checked with this spare, is another one than v holds.
 func (s *spare) differs(o *op, v any, b []byte) (differs bool, n int) {
 	_, n, _ = o.coded.cut(b)
 	var err error
@@ -107,8 +109,6 @@ func (s *spare) differs(o *op, v any, b []byte) (differs bool, n int) {
 		return false, n
 	}
 	// A peer may have written the same value in another way.
-	held := s.vals[o.side]
-	o.coded.parse(b, held)
-	s.next, err = o.coded.append(s.next[:0], held)
+	s.next, err = o.coded.append(s.next[:0], s.vals[o.side])
 	return err != nil || !bytes.Equal(s.old, s.next), n
 }
