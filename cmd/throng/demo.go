@@ -237,7 +237,7 @@ func (d *demo) joinOne(ctx context.Context, i int) error {
 func (d *demo) settle(ctx context.Context, s *summary, dismiss func()) error {
 	d.m.over.Store(true)
 	d.m.standing.Store(true)
-	if err := d.m.quiet(ctx); err != nil {
+	if err := d.quiet(ctx); err != nil {
 		if errors.Is(err, context.Canceled) {
 			return fmt.Errorf("stopped before the check at the end: let it run on after --for is over")
 		}
