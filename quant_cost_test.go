@@ -41,6 +41,25 @@ func TestQuantisedAllocations(t *testing.T) {
 	}
 }
 
+// TestNetCodecAllocations: the guard around the game's methods costs none.
+func TestNetCodecAllocations(t *testing.T) {
+	type one struct {
+		F tint `rep:""`
+	}
+	pl := quantPlan[one](t)
+	v, to := &one{}, &one{}
+	s, buf := pl.NewShadow(pl.Pointer(v)), make([]byte, 0, 64)
+	if n := testing.AllocsPerRun(100, func() {
+		v.F.g = 1 - v.F.g
+		mask := s.Diff(pl.Pointer(v), 1)
+		b, _ := pl.Append(buf, pl.Pointer(v), mask)
+		s.Adopt(pl.Pointer(v), mask)
+		pl.Apply(pl.Pointer(to), mask, mask, b)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 // BenchmarkQuantised tells what ten quantised slots cost.
 func BenchmarkQuantised(b *testing.B) {
 	pl := quantPlan[drone](b)
