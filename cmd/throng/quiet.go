@@ -97,11 +97,12 @@ func (m *meter) compareOne(f *findings, b *bot, truth map[throng.NetID]throng.Ob
 	here := chunkOf(b.walker.Pos)
 	for o := range b.w.Entities() {
 		id := idOf(o)
-		switch true := truth[id]; {
-		case true == nil:
+		switch want := truth[id]; {
+		case want == nil:
 			f.pairs++
 			f.add(b, id, "extra: it was destroyed")
-		case here.far(chunkOf(stateOf(true).pos)) > 2: // one chunk beyond reach is still held
+		case trackOf(want).owner == b: // a driver holds what it drives wherever that is
+		case here.far(chunkOf(stateOf(want).pos)) > 2: // one chunk beyond reach is still held
 			f.pairs++
 			f.add(b, id, "extra: it is out of reach")
 		}
