@@ -6,9 +6,9 @@ import "github.com/throng-dev/throng/internal/quant"
 // bits each. What arrives is of length 1 and at most 0.0086° off.
 //
 // It need not be of length 1 here. A quaternion and its negative are the same rotation, and so the same value; proxies
-// hold the one whose largest component is positive. The zero value, and all that is shorter than 0.0001, is no rotation:
-// it arrives as Quat{W: 1}. NaN and infinities are not sent: the driver's log names the field, and others keep the value
-// they have.
+// hold the one whose largest component is positive. The zero value, and all that is shorter than 0.0001, is no rotation and
+// the same value as Quat{W: 1}; Unit makes that of it, for those who compute with the components. NaN and infinities are
+// not sent: the driver's log names the field, and others keep the value they have.
 type Quat struct{ X, Y, Z, W float64 }
 
 // Unit returns q in length 1, and Quat{W: 1} if it is shorter than 0.0001, NaN or infinite.
