@@ -290,7 +290,7 @@ func (s *Shard) kill(e *table.Entity, why wire.Why, by wire.PlayerID) {
 			d.avatar = nil
 		}
 	}
-	e.By = by
+	e.Death = &table.Death{By: by}
 	if why == wire.WhyDestroyed && s.cfg.Key != nil {
 		e.Cert = s.mac(e.ID, 0, e.Inc, 0, wire.PlayerID{})
 	}

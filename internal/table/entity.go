@@ -34,8 +34,8 @@ func NewClass(num uint32, c *wire.Class) *Class {
 
 // Entity is one entity: the newest value of each slot, its owner with a term, its incarnation.
 //
-// Two version spaces are kept, never compared: Ver is the flush at which the relay accepted a slot's value, Up the
-// driver's tick that wrote it, within the present term.
+// Two version spaces are kept, never compared: the flush at which the relay accepted a slot's value, and the driver's
+// tick that wrote it, within the present term.
 type Entity struct {
 	Place grid.Place // chunk; not in the grid while the class is global
 
@@ -43,8 +43,8 @@ type Entity struct {
 	Inc, Term wire.Count
 	AnnTerm   wire.Count // term under which it was re-announced; 0 once the relay moved it
 	Owner     wire.PlayerID
-	By        wire.PlayerID // who destroyed it
 	Class     *Class
+	*Death           // nil while it lives
 	Driver    uint32 // number of the session that drives it; 0: none
 	Handle    uint32
 	Nonce     uint32 // announcement that made it
@@ -69,40 +69,44 @@ type Entity struct {
 	Listed  bool       // in the owner's list of dirty entities
 	Checked bool       // in the owner's list of entities whose presence must be looked at
 
-	Cert  []byte // of its destruction
-	Ver   []uint32
-	Up    []uint32
-	upSet uint64   // slots with a valid Up
-	Ov    []uint16 // per slot: the override that wrote it last; nil until the first
+	vers  []uint32               // per slot its version, then per slot its upstream tick
+	upSet uint64                 // slots with a valid tick
+	ov    *[wire.MaxSlots]uint16 // per slot: the override that wrote it last; nil until the first
 	fixed []byte
 	vars  [][]byte
 }
 
+// Death is what is kept of an entity's end, apart from the living, of which there are more.
+type Death struct {
+	By   wire.PlayerID // who destroyed it
+	Cert []byte        // of its destruction
+}
+
 // Overtaken reports whether slot i was written in this term by an upstream tick at or after tick.
 func (e *Entity) Overtaken(i int, tick uint32) bool {
-	return e.upSet>>i&1 != 0 && int32(tick-e.Up[i]) <= 0
+	return e.upSet>>i&1 != 0 && int32(tick-e.vers[len(e.vers)/2+i]) <= 0
 }
 
 // Overridden reports whether an override later than n holds slot i.
-func (e *Entity) Overridden(i int, n uint16) bool { return e.Ov != nil && int16(e.Ov[i]-n) > 0 }
+func (e *Entity) Overridden(i int, n uint16) bool { return e.ov != nil && int16(e.ov[i]-n) > 0 }
 
 // Wrote remembers the tick that wrote slot i.
 func (e *Entity) Wrote(i int, tick uint32) {
-	e.Up[i] = tick
+	e.vers[len(e.vers)/2+i] = tick
 	e.upSet |= 1 << i
 }
 
 // NewTerm forgets what counts within a term: upstream ticks and override numbers.
 func (e *Entity) NewTerm(term wire.Count) {
-	e.Term, e.upSet, e.N, e.Ov, e.Rejected = term, 0, 0, nil, 0
+	e.Term, e.upSet, e.N, e.ov, e.Rejected = term, 0, 0, nil, 0
 }
 
 // Override gives slot i the next override number of the term. The caller sets e.N first.
 func (e *Entity) Override(i int) {
-	if e.Ov == nil {
-		e.Ov = make([]uint16, len(e.Class.Slots))
+	if e.ov == nil {
+		e.ov = new([wire.MaxSlots]uint16)
 	}
-	e.Ov[i] = e.N
+	e.ov[i] = e.N
 }
 
 // Value is the value of slot i in wire form, its length first if it has one. It is valid until the slot is set.
@@ -135,7 +139,7 @@ func (e *Entity) Set(i int, v []byte, ver uint32) bool {
 		}
 		*old = append((*old)[:0], v...)
 	}
-	e.Ver[i] = ver
+	e.vers[i] = ver
 	return true
 }
 
@@ -152,7 +156,7 @@ func (e *Entity) AppendValues(b []byte, mask uint64) []byte {
 
 // Since returns the slots whose value is newer than flush v.
 func (e *Entity) Since(v uint32) (mask uint64) {
-	for i, ver := range e.Ver {
+	for i, ver := range e.vers[:len(e.vers)/2] {
 		if int32(ver-v) > 0 {
 			mask |= 1 << i
 		}

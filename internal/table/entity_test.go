@@ -36,8 +36,8 @@ func TestValues(t *testing.T) {
 // Since compares serially: the flush number wraps.
 func TestSinceWraps(t *testing.T) {
 	_, e := mixed(t)
-	for i := range e.Ver {
-		e.Ver[i] = 1<<32 - 2
+	for i := range e.Class.Slots {
+		e.vers[i] = 1<<32 - 2
 	}
 	e.Set(2, []byte{1}, 3)
 	if got := e.Since(1<<32 - 1); got != 0b100 {
@@ -55,7 +55,7 @@ func TestValuesAreBounded(t *testing.T) {
 	if !e.Set(1, make([]byte, free+1), 2) || e.Size() != wire.MaxValues {
 		t.Fatalf("size %d", e.Size())
 	}
-	if e.Set(3, make([]byte, 2), 3) || e.Ver[3] != 0 || len(e.Value(3)) != 1 {
+	if e.Set(3, make([]byte, 2), 3) || e.Since(0) != 2 || len(e.Value(3)) != 1 {
 		t.Fatal("one byte more")
 	}
 	if !e.Set(1, []byte{0}, 4) || !e.Set(3, make([]byte, 2), 5) {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"math/bits"
 	"time"
 
 	"github.com/throng-dev/throng/internal/wire"
@@ -80,12 +81,11 @@ func (t *Table) Create(now time.Duration, id wire.ID, inc, term wire.Count, c *C
 		return nil
 	}
 	t.gens[h]++
-	n := len(c.Slots)
-	u := make([]uint32, 2*n)
-	e := &Entity{ID: id, Inc: inc, Term: term, Class: c, Handle: h, Gen: t.gens[h], Ver: u[:n:n], Up: u[n:], fixed: make([]byte, c.Fixed)}
-	for _, s := range c.Slots {
-		if s.Width == 0 {
-			e.vars = append(e.vars, []byte{0}) // length 0
+	e := &Entity{ID: id, Inc: inc, Term: term, Class: c, Handle: h, Gen: t.gens[h], vers: make([]uint32, 2*len(c.Slots)), fixed: make([]byte, c.Fixed)}
+	if n := bits.OnesCount64(c.Variable); n > 0 {
+		e.vars = make([][]byte, n)
+		for i := range e.vars {
+			e.vars[i] = []byte{0} // length 0
 		}
 	}
 	t.ents[h], t.byID[id] = e, e
