@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"time"
+
 	"github.com/throng-dev/throng/internal/grid"
 	"github.com/throng-dev/throng/internal/session"
 	"github.com/throng-dev/throng/internal/wire"
@@ -9,11 +11,24 @@ import (
 
 // packetPool hands out buffers of one size that all come back at the next flush.
 type packetPool struct {
-	all  [][]byte
-	used int
+	all    [][]byte
+	used   int
+	peak   int // most used in a flush since the last rest
+	restAt time.Duration
 }
 
-func (p *packetPool) reset() { p.used = 0 }
+// poolRest is how often the pool gives back what it did not need: a crowd that joins takes many times what it takes to play.
+const poolRest = 5 * time.Second
+
+func (p *packetPool) reset(now time.Duration) {
+	if p.peak, p.used = max(p.peak, p.used), 0; now < p.restAt {
+		return
+	}
+	if keep := p.peak + p.peak/4 + 8; len(p.all) > keep {
+		p.all = append([][]byte(nil), p.all[:keep]...)
+	}
+	p.peak, p.restAt = 0, now+poolRest
+}
 
 func (p *packetPool) get() []byte {
 	if p.used == len(p.all) {

@@ -282,7 +282,7 @@ func (s *Shard) Wake() time.Duration {
 // when it is worth it.
 func (s *Shard) Flush(now time.Duration, out []transport.Datagram) []transport.Datagram {
 	s.now, s.passed, s.urgent = now, now, false
-	s.packets.reset()
+	s.packets.reset(now)
 	s.tellRoster()
 	s.timers() // before the count: what it changes is of this flush
 	full := s.hasWork() && now >= s.due()
