@@ -11,7 +11,7 @@ const (
 
 	// Delays of an ack.
 	ackAfter     = 16
-	ackWithin    = 25 * time.Millisecond
+	ackWithin    = 20 * time.Millisecond // below ptoMargin: timers are late, and on a path without delay the two would race
 	ackReliable  = 10 * time.Millisecond
 	maxAckDelay  = 255
 	ackDelayUnit = time.Millisecond

@@ -8,8 +8,8 @@ const (
 	// maxSample keeps a peer that acks late on purpose from stretching our probe timer without end.
 	maxSample = 4 * time.Second
 
-	ptoMargin  = ackWithin // an honest ack may wait that long
-	maxBackoff = 2         // doublings: at most 4×
+	ptoMargin  = 25 * time.Millisecond // an ack may wait that long; ours waits ackWithin
+	maxBackoff = 2                     // doublings: at most 4×
 )
 
 // rtt estimates the round trip as TCP does (RFC 6298): means with gains 1/8 and 1/4.
