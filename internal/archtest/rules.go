@@ -26,6 +26,7 @@ var Repository = Rules{
 		"internal/session":  core(),
 		"internal/shard":    core("internal/grid", "internal/session", "internal/table", "internal/wire", "transport"),
 		"internal/table":    core("internal/grid", "internal/wire"),
+		"internal/trace":    core(),
 		"internal/udp":      may("internal/netcode", "transport"),
 		"internal/wire":     core("internal/grid"),
 		"relay":             may("internal/session", "internal/shard", "internal/table", "internal/udp", "internal/wire", "token", "transport").tests("internal/grid", "internal/registry"),
