@@ -13,6 +13,7 @@ const rulesFile = "internal/archtest/rules.go"
 var Repository = Rules{
 	Packages: map[string]Rule{
 		".":                 may("internal/delta", "internal/grid", "internal/layout", "internal/quant", "internal/registry", "internal/session", "internal/udp", "internal/wire", "transport"),
+		"cmd/throng":        may("*"),
 		"conformance":       may("internal/*", "transport").tests("token"),
 		"internal/archtest": may(),
 		"internal/delta":    core("internal/layout"),
@@ -22,7 +23,7 @@ var Repository = Rules{
 		"internal/netcode":  core(),
 		"internal/inspect":  may(),
 		"internal/quant":    core(),
-		"internal/registry": core("internal/grid", "internal/session", "internal/wire"),
+		"internal/registry": core("internal/grid", "internal/session", "internal/trace", "internal/wire"),
 		"internal/session":  core(),
 		"internal/shard":    core("internal/grid", "internal/session", "internal/table", "internal/wire", "transport"),
 		"internal/table":    core("internal/grid", "internal/wire"),
