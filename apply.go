@@ -108,6 +108,9 @@ func (w *World) write(b *body, c *registry.Copy) (changed uint64) {
 	if b.e.shadow != nil {
 		b.e.shadow.Adopt(b.e.ptr, adopted)
 	}
+	if b.seen != nil {
+		b.seen.Adopt(b.e.ptr, adopted)
+	}
 	return changed
 }
 
@@ -128,7 +131,10 @@ func (w *World) point(b *body, c *registry.Copy) {
 	case b.drives && e.shadow == nil:
 		e.shadow = b.hooks.class.plan.NewShadow(e.ptr)
 	case !b.drives:
-		e.shadow = nil
+		e.shadow, b.seen = nil, nil
+	}
+	if b.drives && b.seen == nil && b.hooks.class.cfg.NotifyDriver {
+		b.seen = b.hooks.class.plan.NewShadow(e.ptr)
 	}
 	if b.drives && !b.listed {
 		b.listed = true

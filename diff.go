@@ -23,14 +23,16 @@ func (w *World) diff(now time.Duration) {
 		if b.e.role == RoleHost && !cfg.AutoDiffHosted {
 			auto = 0 // B-026: the host sends what it marks
 		}
-		mask := b.e.shadow.Diff(b.e.ptr, auto)
-		if mask != 0 && cfg.NotifyDriver {
-			w.user(func() { w.notify(b, mask) })
-			if b.gone || !b.drives {
-				continue
+		if b.seen != nil { // B-015: what was told once is not told again while it cannot be sent
+			if news := b.seen.Diff(b.e.ptr, auto); news != 0 {
+				w.user(func() { w.notify(b, news) })
+				if b.gone || !b.drives {
+					continue
+				}
+				b.seen.Adopt(b.e.ptr, auto)
 			}
-			mask |= b.e.shadow.Diff(b.e.ptr, auto)
 		}
+		mask := b.e.shadow.Diff(b.e.ptr, auto)
 		if w.keyframe > 0 && l.Keyframe != 0 && now >= b.frame && !b.quiet && !cfg.NoHeartbeat {
 			b.frame = now + w.keyframe
 			mask |= l.Keyframe

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/throng-dev/throng/internal/delta"
 	"github.com/throng-dev/throng/internal/grid"
 	"github.com/throng-dev/throng/internal/registry"
 	"github.com/throng-dev/throng/internal/session"
@@ -80,10 +81,11 @@ type body struct {
 	listed bool // in World.driven
 	gone   bool // out of the world; it stays in the list until the end of the phase, or its delay
 	until  time.Duration
-	told   bool // OnSpawn ran
-	quiet  bool // no keyframes
-	placed bool // its init fields are this client's own
-	mine   bool // Destroy was called here
+	told   bool          // OnSpawn ran
+	quiet  bool          // no keyframes
+	seen   *delta.Shadow // of a driver that is told of its own changes: the values it knows of
+	placed bool          // its init fields are this client's own
+	mine   bool          // Destroy was called here
 	frame  time.Duration
 }
 

@@ -1,0 +1,73 @@
+package throngtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng"
+	"github.com/throng-dev/throng/throngtest"
+)
+
+// Heartbeat fields are repeated at the interval; those that repeat what is held notify nobody (B-015, B-027).
+func TestKeyframesRepeatWithoutNotify(t *testing.T) {
+	play(t, func(t *testing.T, n *throngtest.Net) {
+		var d diary
+		a := n.Join("a", throng.Config{Keyframe: 500 * time.Millisecond})
+		b := n.Join("b", hooks(d.watch()))
+		everywhere(a, b)
+		thing := full("x")
+		must(t, a.Spawn(thing))
+		n.Until(time.Second, "b sees it", sees(thing, b))
+		n.Run(time.Second)
+		d.clear()
+		before := b.Stats()
+		n.Run(10 * time.Second)
+		if got := b.Stats().Records - before.Records; got < 16 || got > 20 { // the tick after each 500 ms
+			t.Errorf("%d keyframes in 10 s, want 16 to 20", got)
+		}
+		d.want(t)
+		// A keyframe carries current values, manual ones too, and is then done with their marks.
+		thing.Pulse = 77
+		n.Until(time.Second, "b has it", func() bool { return find[Thing](b, thing.NetID()).Pulse == 77 })
+		d.want(t, "rep x: Pulse")
+	})
+}
+
+// Off means none; then nothing at all is sent while nothing changes (B-020, B-027).
+func TestNothingChangedNothingSent(t *testing.T) {
+	play(t, func(t *testing.T, n *throngtest.Net) {
+		a := n.Join("a", throng.Config{Keyframe: throng.Off})
+		b := n.Join("b", throng.Config{})
+		everywhere(a, b)
+		for range 20 {
+			must(t, a.Spawn(full("x")))
+		}
+		n.Run(2 * time.Second)
+		before := b.Stats().Records
+		n.Run(time.Minute)
+		if got := b.Stats().Records - before; got != 0 {
+			t.Errorf("%d records about nothing", got)
+		}
+	})
+}
+
+// Keyframes of many entities are spread over the interval by id (B-027).
+func TestKeyframesAreSpread(t *testing.T) {
+	play(t, func(t *testing.T, n *throngtest.Net) {
+		a, b := n.Join("a", throng.Config{Keyframe: 2 * time.Second}), n.Join("b", throng.Config{})
+		everywhere(a, b)
+		for range 200 {
+			must(t, a.Spawn(full("x")))
+		}
+		n.Run(4 * time.Second)
+		last, most := b.Stats().Records, uint64(0)
+		for range 40 {
+			n.Run(100 * time.Millisecond)
+			now := b.Stats().Records
+			most, last = max(most, now-last), now
+		}
+		if most > 40 { // 10 a tick on average
+			t.Errorf("%d of 200 keyframes in one tick of 20", most)
+		}
+	})
+}
