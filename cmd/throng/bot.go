@@ -95,6 +95,7 @@ func (b *bot) arrive() error {
 // drop spawns a lantern in front of the avatar.
 func (b *bot) drop() {
 	pos := b.walker.Pos.Add(throng.Vec2{X: math.Cos(b.dir), Y: math.Sin(b.dir)}.Scale(ahead))
+	pos = throng.Vec2{X: max(0, min(b.m.side, pos.X)), Y: max(0, min(b.m.side, pos.Y))}
 	l := &Lantern{Pos: pos, Lit: b.rng.IntN(4) > 0, Fuel: 1, Hue: uint8(b.rng.IntN(256))}
 	id := throng.NewID()
 	l.track = b.follow(id, l.state())

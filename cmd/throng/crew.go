@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// frame is the interval of a bot's ticks. It replicates at every second one.
-	frame = 50 * time.Millisecond
+	// frame is the interval of a bot's ticks, as of a game's. It replicates at every sixth.
+	frame = time.Second / 60
 	// nap is how far a crew's ticks may be gathered: to wake for each would cost more than the ticks.
 	nap = 2 * time.Millisecond
 	// samplesPerSecond is over all crews.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng"
+	"github.com/throng-dev/throng/internal/inspect"
 	"github.com/throng-dev/throng/internal/udp"
 	"github.com/throng-dev/throng/relay"
 	"github.com/throng-dev/throng/token"
@@ -70,7 +71,9 @@ func (c *demoCommand) Run(ctx context.Context, con console) error {
 		page.Close()
 		return err
 	}
-	stopPage := servePage(page, newView(d.relay, d.counters))
+	v := newView(d.relay, d.counters)
+	v.field = &inspect.Rect{MaxX: d.m.side, MaxY: d.m.side}
+	stopPage := servePage(page, v)
 	ended, err := d.play(ctx, "http://"+page.Addr().String())
 	stopPage()
 	stopRelay()

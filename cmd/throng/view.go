@@ -16,6 +16,7 @@ type view struct {
 	relay *relay.Server
 	start time.Time
 	more  func(*inspect.Counters) // nil: the relay's own numbers
+	field *inspect.Rect           // nil: the page finds out by itself
 
 	// of the previous frame
 	at             time.Time
@@ -32,7 +33,7 @@ func (v *view) Frame() (inspect.Frame, error) {
 	if err != nil {
 		return inspect.Frame{}, err
 	}
-	f := inspect.Frame{Time: snap.At, Uptime: snap.At.Sub(v.start)}
+	f := inspect.Frame{Time: snap.At, Uptime: snap.At.Sub(v.start), Bounds: v.field}
 	v.count(&f.Counters, snap.At)
 	var w *relay.WorldState
 	for i := range snap.Worlds {
