@@ -117,3 +117,24 @@ func TestB029MalformedView(t *testing.T) {
 		t.Fatal("nothing was malformed")
 	}
 }
+
+// B-132: a class that somebody announced first under an honest class's id and hash, with another layout, is another class.
+func TestB132ClassesCannotBeSpoiled(t *testing.T) {
+	w := newTheatre(t, Config{Settle: -1}, 2)
+	hostile, honest := w.seats[0], w.seats[1]
+	spoiled := lampClass()
+	spoiled.Slots[1].Width = 3
+	spoiled.Index()
+	hostile.enter(spoiled)
+	w.round()
+	honest.enter(lampClass())
+	w.round()
+	id := wire.ID{5}
+	honest.say(wire.AppendEntity(nil, wire.MsgSpawn, &wire.Entity{ID: id, Nonce: 1, Class: 1, Mask: 2, Values: []byte{1}}))
+	for range 10 {
+		w.round()
+	}
+	if _, ok := honest.binds[id]; !ok || w.s.At(id) == nil {
+		t.Fatal("the honest class is refused")
+	}
+}

@@ -267,7 +267,7 @@ func (o *Session) class(body []byte) error {
 	for len(o.classes) <= int(num) {
 		o.classes = append(o.classes, nil)
 	}
-	k := s.byHash[classKey{c.ID, c.Hash}]
+	k := s.byHash[classKey{c.ID, c.Hash, c.Shape()}]
 	if k == nil {
 		if len(s.classes) >= wire.MaxClasses {
 			s.stats.Refused++
@@ -275,7 +275,7 @@ func (o *Session) class(body []byte) error {
 		}
 		k = table.NewClass(uint32(len(s.classes)+1), c)
 		s.classes = append(s.classes, k)
-		s.byHash[classKey{c.ID, c.Hash}] = k
+		s.byHash[classKey{c.ID, c.Hash, c.Shape()}] = k
 		for _, p := range s.sessions {
 			p.tellClasses()
 		}

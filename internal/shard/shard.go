@@ -117,8 +117,8 @@ type Shard struct {
 }
 
 type classKey struct {
-	id   uint32
-	hash uint64
+	id          uint32
+	hash, shape uint64
 }
 
 // New returns an empty world that starts at now.

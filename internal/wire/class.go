@@ -88,6 +88,19 @@ func (c *Class) Index() bool {
 	return c.Fixed+bits.OnesCount64(c.Variable) <= MaxValues
 }
 
+// Shape sums up what the relay and a parser go by: widths, words, reach, flags. The layout hash is whatever the announcer says it
+// is; two classes of one id and hash but of another shape are different classes, so that nobody can spoil a class by
+// announcing it first.
+func (c *Class) Shape() uint64 {
+	h := uint64(14695981039346656037) // FNV-1a, by 32 bits
+	add := func(v uint32) { h = (h ^ uint64(v)) * 1099511628211 }
+	add(uint32(c.Reach)<<16 | uint32(c.Flags))
+	for _, s := range c.Slots {
+		add(uint32(s.Width)<<16 | uint32(s.Words))
+	}
+	return h
+}
+
 // ValueLen is the length of the value of slot i at the front of b, its length prefix included; -1 if b is too short.
 func (c *Class) ValueLen(i int, b []byte) int {
 	if w := int(c.Slots[i].Width); w != 0 {
