@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/grid"
 	"github.com/throng-dev/throng/internal/session"
+	"github.com/throng-dev/throng/internal/trace"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -91,6 +92,7 @@ func (r *Registry) reannounce(c *Copy) {
 func (r *Registry) announce(c *Copy) {
 	m := wire.Entity{ID: c.ID, Nonce: c.nonce, Class: c.Class.Local, Flags: c.Flags}
 	m.Values, m.Mask, m.Chunk = r.current(c, c.Class.All, nil)
+	c.Sent = len(m.Values)
 	r.queue(wire.AppendEntity(nil, wire.MsgSpawn, &m))
 }
 
@@ -112,6 +114,7 @@ func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 		return
 	}
 	kind, body := msg[0], msg[1:]
+	r.traceMessage(trace.In, msg)
 	var err error
 	switch kind {
 	case wire.MsgWelcome:
@@ -152,7 +155,7 @@ func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 		}
 	}
 	if err != nil {
-		r.stats.Malformed++
+		r.malformed(body)
 	}
 }
 
@@ -162,11 +165,15 @@ func (r *Registry) class(body []byte) error {
 	if err != nil || num == 0 {
 		return wire.ErrMalformed
 	}
-	if r.classByNum(num) == nil {
+	for len(r.byNum) <= int(num) {
+		r.byNum = append(r.byNum, nil)
+	}
+	if i := slices.IndexFunc(r.classes, func(k *Class) bool { return k.ID == c.ID && k.Hash == c.Hash && k.Shape() == c.Shape() }); i >= 0 && r.byNum[num] == nil {
 		r.number(num, c.ID, c.Hash)
 	}
 	if k := r.byNum[num]; k == nil {
-		r.byNum[num] = &Class{Class: *c, Num: num} // of another build: tracked, never shown
+		has := slices.ContainsFunc(r.classes, func(k *Class) bool { return k.ID == c.ID })
+		r.byNum[num] = &Class{Class: *c, Num: num, other: has} // of another build: tracked, never shown
 		r.Strangers = append(r.Strangers, &r.byNum[num].Class)
 	}
 	return nil

@@ -11,6 +11,8 @@ type Class struct {
 	Num   uint32 // the world's number; 0: not told yet
 	Local uint32 // this client's number; 0: this build does not have the class, or has it with another layout
 	Data  any    // the owner's
+
+	other bool // this build has the class, with another layout
 }
 
 // Copy is one entity as this client knows it. The exported fields are for the owner to read; Data, Shown and Mark are its own.
@@ -38,6 +40,10 @@ type Copy struct {
 	Rejected       uint64
 	RejectedReason uint8
 
+	// Sent is how many bytes of values left last; 0: none yet. Keyframe is the owner's: a keyframe is among what is marked.
+	Sent     int
+	Keyframe bool
+
 	Data  any  // the owner's: its body
 	Shown bool // the owner's: the body exists for the game
 	Mark  uint64
@@ -50,6 +56,9 @@ type Copy struct {
 	changed bool // in the registry's list
 	listed  bool // in the registry's order
 	marked  bool // in the registry's list of copies to send
+	mirror  bool // of what this client sends (B-121)
+
+	flush uint32 // of a mirror: counts what it took
 
 	cert      []byte
 	certTerm  wire.Count
@@ -79,6 +88,15 @@ func (c *Copy) Bound() bool { return c.Handle != 0 && !c.old }
 
 // Hosted reports whether the host drives the entity.
 func (c *Copy) Hosted() bool { return c.Flags&wire.EntityHosted != 0 }
+
+// Pending reports whether the entity was announced and the relay has not answered.
+func (c *Copy) Pending() bool { return c.pending }
+
+// Waiting reports whether the copy has lost the drive and waits for the values of the next driver.
+func (c *Copy) Waiting() bool { return c.waiting }
+
+// LostSlots are those whose last packet was lost: they go out again.
+func (c *Copy) LostSlots() uint64 { return c.lost }
 
 // Version is the flush of the newest value of slot i; false if none came.
 func (c *Copy) Version(i int) (uint32, bool) { return c.ver[i], c.verSet>>i&1 != 0 }

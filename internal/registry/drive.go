@@ -6,6 +6,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/grid"
 	"github.com/throng-dev/throng/internal/session"
+	"github.com/throng-dev/throng/internal/trace"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -26,6 +27,9 @@ func (r *Registry) Spawn(id wire.ID, k *Class, owner wire.PlayerID, flags uint16
 
 // Destroy ends an entity: at once where this client drives it, else when the relay accepts.
 func (r *Registry) Destroy(c *Copy, self wire.PlayerID) {
+	if c.mirror {
+		return
+	}
 	r.queue(wire.AppendEntity(nil, wire.MsgDestroy, &wire.Entity{ID: c.ID, Inc: c.Inc, Nonce: c.nonce}))
 	if !c.drives && !c.pending {
 		return
@@ -38,6 +42,9 @@ func (r *Registry) Destroy(c *Copy, self wire.PlayerID) {
 
 // Request asks for the drive.
 func (r *Registry) Request(c *Copy) {
+	if c.mirror {
+		return
+	}
 	r.queue(wire.AppendEntity(nil, wire.MsgRequest, &wire.Entity{ID: c.ID, Inc: c.Inc}))
 }
 
@@ -56,11 +63,17 @@ func (r *Registry) Release(c *Copy) {
 
 // Grant gives the drive to a player, or to the host if it is zero.
 func (r *Registry) Grant(c *Copy, to wire.PlayerID) {
+	if c.mirror {
+		return
+	}
 	r.queue(wire.AppendEntity(nil, wire.MsgGrant, &wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.Term, Owner: to}))
 }
 
 // Override sends the present values of the slots in mask as the host's correction.
 func (r *Registry) Override(c *Copy, mask uint64) {
+	if c.mirror {
+		return
+	}
 	m := wire.Entity{ID: c.ID, Inc: c.Inc}
 	m.Values, m.Mask, m.Chunk = r.current(c, mask, nil)
 	r.queue(wire.AppendEntity(nil, wire.MsgOverrideUp, &m))
@@ -181,7 +194,11 @@ func (p *packer) deltas() {
 			d.Gen = 0
 		}
 		p.record(c, &d, values)
-		c.Chunk = chunk
+		c.Chunk, c.Sent = chunk, len(values)
+		r.tr.delta(trace.Out, c, sent, len(values), 0, c.pathOf(), "")
+		if r.cfg.Sent != nil {
+			r.cfg.Sent(c, sent, values)
+		}
 	}
 	r.values = values
 	clear(r.marks)
@@ -267,6 +284,7 @@ func (r *Registry) lostPacket(pn uint64) {
 	if len(refs) > 0 {
 		r.stats.Lost++
 	}
+	r.tr.lost(pn, refs)
 	for _, s := range refs {
 		if s.c.drives && !s.c.Gone && s.c.Term == s.term {
 			s.c.lost |= s.mask

@@ -175,6 +175,7 @@ func FuzzRegistryReceive(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		const limit = 8
 		g := newGame(t, limit)
+		g.r.tr = newTracer(all{})
 		lamp, door := g.r.AddClass(lampClass(), nil), g.r.AddClass(doorClass(), nil)
 		g.r.Spawn(lampID, lamp, wire.PlayerID{0xa0}, wire.EntityAvatar, func(*Copy) {})
 		g.r.Spawn(wire.ID{1}, door, wire.PlayerID{}, wire.EntityPlaced|wire.EntityHosted, func(*Copy) {})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"github.com/throng-dev/throng/internal/trace"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -12,7 +13,7 @@ func (r *Registry) Frame(pn uint64, kind byte, body []byte) {
 	if kind == wire.KindFlush {
 		f, err := wire.ParseFlush(body, r.flush)
 		if err != nil {
-			r.stats.Malformed++
+			r.malformed(body)
 			return
 		}
 		if int32(f.Flush-r.flush) > 0 {
@@ -23,11 +24,12 @@ func (r *Registry) Frame(pn uint64, kind byte, body []byte) {
 		return
 	}
 	if !r.hasCur || r.curPN != pn {
-		r.stats.Malformed++
+		r.malformed(body)
 		return
 	}
 	if r.Welcomed && r.cur.Epoch != r.Welcome.World {
 		r.stats.WrongEpoch++
+		r.tr.drop(trace.WrongEpoch, wire.ID{}, 0, nil, 0, len(body))
 		return
 	}
 	var err error
@@ -37,7 +39,9 @@ func (r *Registry) Frame(pn uint64, kind byte, body []byte) {
 	case wire.KindIntro:
 		var m wire.Intro
 		if m, err = wire.ParseIntro(body, r.cur.Base); err == nil {
+			r.path = trace.Baseline
 			err = r.intro(pn, &m)
+			r.path = ""
 		}
 	case wire.KindDepart:
 		var m wire.Depart
@@ -51,8 +55,14 @@ func (r *Registry) Frame(pn uint64, kind byte, body []byte) {
 		}
 	}
 	if err != nil {
-		r.stats.Malformed++
+		r.malformed(body)
 	}
+}
+
+// malformed counts bytes that do not follow the format, or what is known of the world.
+func (r *Registry) malformed(b []byte) {
+	r.stats.Malformed++
+	r.tr.drop(trace.Malformed, wire.ID{}, 0, nil, 0, len(b))
 }
 
 // fenced reports that an item about a handle is void: something newer about it was already applied. Frames of the
@@ -66,6 +76,7 @@ func (r *Registry) fenced(handle uint32, stamp uint64, reliable, sets bool) bool
 	}
 	if stamp < r.fence[handle] {
 		r.stats.Void++
+		r.tr.drop(trace.Void, wire.ID{}, uint64(handle), nil, 0, 0)
 		return true
 	}
 	if sets {
@@ -82,6 +93,7 @@ func (r *Registry) segment(pn uint64, body []byte) error {
 	k := r.classByNum(num)
 	if k == nil { // then no entity of it was introduced
 		r.stats.Unknown++
+		r.tr.drop(trace.UnknownClass, wire.ID{}, uint64(num), nil, 0, len(rest))
 		return nil
 	}
 	w := wire.Walk(rest, chunk, &k.Class)
@@ -91,6 +103,7 @@ func (r *Registry) segment(pn uint64, body []byte) error {
 		c := r.byH[rec.Handle]
 		if c == nil || c.Class != k { // not introduced
 			r.stats.Unknown++
+			r.tr.drop(trace.UnknownHandle, wire.ID{}, uint64(rec.Handle), k, rec.Mask, len(rec.Values))
 			continue
 		}
 		if r.fenced(rec.Handle, pn, false, false) {
@@ -98,6 +111,7 @@ func (r *Registry) segment(pn uint64, body []byte) error {
 		}
 		if c.drives {
 			r.stats.Echo++
+			r.tr.delta(trace.In, c, rec.Mask, len(rec.Values), r.cur.Flush, "", trace.Echo)
 			if r.cfg.Faults.EchoApplied {
 				c.stage(rec.Mask, rec.Mask, rec.Values)
 				r.change(c)
@@ -105,6 +119,8 @@ func (r *Registry) segment(pn uint64, body []byte) error {
 			continue
 		}
 		if c.waiting && !r.cfg.Faults.WaitingApplies {
+			r.stats.Waiting++
+			r.tr.delta(trace.In, c, rec.Mask, len(rec.Values), r.cur.Flush, "", trace.Waiting)
 			continue
 		}
 		c.Chunk = rec.Chunk
@@ -130,6 +146,7 @@ func (r *Registry) merge(c *Copy, ver uint32, mask uint64, values []byte) {
 	}
 	if apply == 0 {
 		r.stats.Overtaken++
+		r.tr.delta(trace.In, c, mask, len(values), ver, r.path, trace.Overtaken)
 		return
 	}
 	for i := range c.Class.Slots {
@@ -140,9 +157,14 @@ func (r *Registry) merge(c *Copy, ver uint32, mask uint64, values []byte) {
 	c.verSet |= apply
 	r.stats.Applied++
 	if c.Class.Local == 0 {
-		r.stats.Foreign++
+		why := ""
+		if !r.cfg.Observer {
+			why = r.foreign(c.Class)
+		}
+		r.tr.delta(trace.In, c, apply, len(values), ver, r.path, why)
 		return
 	}
+	r.tr.delta(trace.In, c, apply, len(values), ver, r.path, "")
 	c.stage(apply, mask, values)
 	r.change(c)
 }
@@ -166,14 +188,18 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 	}
 	if r.dead[m.ID].inc >= m.Inc && m.Inc != 0 {
 		r.stats.Dead++
+		r.tr.drop(trace.Dead, m.ID, uint64(m.Handle), k, m.Mask, len(m.Values))
 		return nil
 	}
 	c := r.byID[m.ID]
 	if c != nil && (c.Inc > m.Inc || c.Class != k) {
+		r.stats.Stale++
+		r.tr.delta(trace.In, c, m.Mask, len(m.Values), r.cur.Flush, r.path, trace.Stale)
 		return nil
 	}
 	if c == nil && len(r.byID) >= r.cfg.MaxEntities {
 		r.stats.NoRoom++
+		r.tr.drop(trace.Full, m.ID, uint64(m.Handle), k, m.Mask, len(m.Values))
 		r.full = true
 		r.queue(wire.AppendEntity(nil, wire.MsgNoRoom, &wire.Entity{ID: m.ID, Inc: m.Inc, Handle: m.Handle, Gen: m.Gen}))
 		return nil
@@ -181,12 +207,17 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 	if r.fenced(m.Handle, pn, false, true) {
 		return nil
 	}
+	made := false
 	if c == nil || c.Inc < m.Inc && !r.adopts(c, m) {
 		c = r.create(m.ID, m.Inc, k, m.Nonce)
+		made = true
 	}
 	if (c.drives || c.waiting) && !c.old && !c.pending && m.Term <= c.certTerm {
+		r.stats.Stale++
+		r.tr.delta(trace.In, c, m.Mask, len(m.Values), r.cur.Flush, r.path, trace.Stale)
 		return nil // driven here, or an old baseline while waiting for the next term
 	}
+	made = made || c.old
 	lostDrive := c.drives || c.waiting || c.old || c.Inc != m.Inc
 	if r.byH[c.Handle] == c {
 		delete(r.byH, c.Handle)
@@ -198,6 +229,9 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 	r.change(c)
 	if m.Term > c.Term || lostDrive {
 		r.own(c, m.Owner, m.Term, m.Flags)
+	}
+	if made {
+		r.tr.entity(trace.In, trace.Spawn, c, "")
 	}
 	if lostDrive {
 		c.ZeroOwner = c.ZeroOwner || k.Owner != 0
@@ -266,6 +300,7 @@ func (r *Registry) depart(pn uint64, m *wire.Depart) {
 		c.Handle, c.verSet = 0, 0
 		return
 	}
+	r.traceDeparture(c, m)
 	r.drop(c, m.Why, m.By, dead, m.Cert)
 }
 
@@ -275,6 +310,7 @@ func (r *Registry) role(pn uint64, m *wire.Role) {
 		return
 	}
 	r.own(c, m.Owner, m.Term, m.Flags)
+	r.tr.entity(trace.In, trace.Owner, c, "")
 	if c.drives { // a forced transfer: a full baseline follows
 		c.drives, c.waiting = false, true
 	}
@@ -314,6 +350,8 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 	case wire.MsgOverride: // own record to the driver
 		if c == nil || !c.drives || c.Inc != m.Inc || c.Term != m.Term || int16(m.N-c.n) <= 0 ||
 			c.Class.ValuesLen(m.Mask, m.Values) != len(m.Values) {
+			r.stats.Stale++
+			r.tr.drop(trace.Stale, m.ID, 0, nil, 0, len(m.Values))
 			return
 		}
 		// What a shared record brought before this copy drove may be newer. If the driver has written on it since, the relay has
@@ -322,8 +360,10 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 		apply := c.olderThan(m.Version, m.Mask)
 		c.lost = c.lost&^apply | m.Mask&^apply
 		c.stage(apply, m.Mask, m.Values)
+		r.tr.delta(trace.In, c, apply, len(m.Values), m.Version, trace.Override, "")
 		r.change(c)
 	case wire.MsgRejected:
+		r.stats.Rejected++
 		if c != nil && c.Inc == m.Inc {
 			c.Rejected, c.RejectedReason = m.Mask, m.Reason
 			r.change(c)
@@ -357,7 +397,7 @@ func (r *Registry) assign(c *Copy, m *wire.Entity, stamp uint64) { // R-21
 		k = r.number(m.Class, m.ClassID, m.ClassHash)
 	}
 	if k == nil || k.ValuesLen(m.Mask, m.Values) != len(m.Values) {
-		r.stats.Malformed++
+		r.malformed(m.Values)
 		return
 	}
 	if r.dead[m.ID].inc >= m.Inc || r.fenced(m.Handle, stamp, true, true) {
@@ -367,7 +407,7 @@ func (r *Registry) assign(c *Copy, m *wire.Entity, stamp uint64) { // R-21
 		c = r.create(m.ID, m.Inc, k, m.Nonce)
 	}
 	if c.Class != k { // no entity changes its class: the values would be cut by the wrong slots
-		r.stats.Malformed++
+		r.malformed(m.Values)
 		return
 	}
 	if c.drives && !c.pending && c.Term >= m.Term || c.Term > m.Term || c.certTerm >= m.Term && !c.old {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/grid"
 	"github.com/throng-dev/throng/internal/session"
+	"github.com/throng-dev/throng/internal/trace"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -28,6 +29,12 @@ type Config struct {
 	World       string
 	Agent       string
 	Nonce       uint32 // announcements are numbered from here: random, so that a client that starts anew does not answer to its old ones
+	// Trace takes what is sent, taken and dropped; nil: nothing is made of it (B-120).
+	Trace trace.Sink
+	// Sent takes the values of every delta that leaves, valid during the call; nil: nobody does (B-121).
+	Sent func(c *Copy, mask uint64, values []byte)
+	// Observer is a client that has no classes and wants none: values of any count as applied, and are kept nowhere.
+	Observer bool
 	// Faults plants faults for tests of the tests; empty in production.
 	Faults Faults
 }
@@ -48,12 +55,16 @@ type Stats struct {
 	Records, Applied                        uint64
 	Overtaken, Unknown, Void, Echo, Foreign uint64 // older; handle not introduced; before a newer introduction; driven here; of a class this build lacks
 	WrongEpoch, Malformed, NoRoom, Dead     uint64
+	OtherLayout                             uint64 // of Foreign, those of a class this build has with other fields
+	Waiting, Stale, Rejected                uint64 // while waiting for a baseline; of an older incarnation or term; fields the relay does not apply
 	Lost                                    uint64 // packets of deltas lost on the way up
 }
 
 // Registry belongs to one goroutine at a time.
 type Registry struct {
 	cfg  Config
+	tr   *tracer
+	path string // of the values at hand, if they are a baseline: for tr
 	conn *session.Conn
 
 	// Of the session.
@@ -67,17 +78,17 @@ type Registry struct {
 	Players  map[wire.PlayerID]wire.Player
 	// Strangers are classes of the world that this build lacks, or has with another layout. The owner clears it.
 	Strangers []*wire.Class
-	People   uint32 // counts the changes of Players
-	now      time.Duration
-	flush    uint32 // newest flush seen
-	timeMS   uint32
-	clock    clock
-	cur      wire.Flush
-	curPN    uint64
-	hasCur   bool
-	tick     uint32
-	full     bool
-	isReady  bool // told the relay that presence may begin
+	People    uint32 // counts the changes of Players
+	now       time.Duration
+	flush     uint32 // newest flush seen
+	timeMS    uint32
+	clock     clock
+	cur       wire.Flush
+	curPN     uint64
+	hasCur    bool
+	tick      uint32
+	full      bool
+	isReady   bool // told the relay that presence may begin
 
 	classes []*Class // those of this build
 	byNum   []*Class // by the world's number
@@ -115,7 +126,7 @@ func New(cfg Config) *Registry {
 	if cfg.MaxEntities == 0 {
 		cfg.MaxEntities = 4096
 	}
-	return &Registry{cfg: cfg, nonce: cfg.Nonce, Players: map[wire.PlayerID]wire.Player{}, byID: map[wire.ID]*Copy{}, byH: map[uint32]*Copy{},
+	return &Registry{cfg: cfg, tr: newTracer(cfg.Trace), nonce: cfg.Nonce, Players: map[wire.PlayerID]wire.Player{}, byID: map[wire.ID]*Copy{}, byH: map[uint32]*Copy{},
 		fence: map[uint32]uint64{}, pend: map[wire.ID]*Copy{}, dead: map[wire.ID]death{}, mine: map[wire.ID]wire.Count{}, follow: true}
 }
 
@@ -237,6 +248,7 @@ func (r *Registry) died(id wire.ID, inc wire.Count, cert []byte) {
 }
 
 func (r *Registry) queue(msg []byte) {
+	r.traceMessage(trace.Out, msg)
 	if r.conn != nil {
 		// A full window means that the relay acks nothing: the session is ending, and what was announced is announced again.
 		_ = r.conn.Queue(wire.StreamControl, msg)

@@ -1,0 +1,26 @@
+package registry
+
+import "github.com/throng-dev/throng/internal/wire"
+
+// Mirror returns a copy that stands beside the registry: no relay knows it, nobody drives it, nothing about it is sent (B-121).
+func (r *Registry) Mirror(id wire.ID, k *Class) *Copy {
+	return &Copy{ID: id, Class: k, mirror: true, ver: make([]uint32, len(k.Slots))}
+}
+
+// Reflect takes values as if the relay had sent them to a mirror: they are judged, staged and told of by Changed like all
+// others, and count as received nowhere.
+func (r *Registry) Reflect(c *Copy, mask uint64, values []byte) {
+	stats := r.stats
+	c.flush++
+	r.merge(c, c.flush, mask, values)
+	r.stats = stats
+}
+
+// EndMirror makes a mirror leave.
+func (r *Registry) EndMirror(c *Copy, why wire.Why) {
+	c.Gone, c.Why = true, why
+	r.change(c)
+}
+
+// Mirrors reports whether the copy is a mirror.
+func (c *Copy) Mirrors() bool { return c.mirror }
