@@ -14,6 +14,7 @@ var Repository = Rules{
 	Packages: map[string]Rule{
 		".":                 may("internal/delta", "internal/grid", "internal/layout", "internal/quant", "internal/registry", "internal/session", "internal/udp", "internal/wire", "transport"),
 		"cmd/throng":        may("*"),
+		"cmd/throng-vet":    may("internal/vet"),
 		"conformance":       may("internal/*", "transport").tests("token"),
 		"internal/archtest": may(),
 		"internal/delta":    core("internal/layout"),
@@ -29,6 +30,7 @@ var Repository = Rules{
 		"internal/table":    core("internal/grid", "internal/wire"),
 		"internal/trace":    core(),
 		"internal/udp":      may("internal/netcode", "transport"),
+		"internal/vet":      may("internal/layout").tests("."),
 		"internal/wire":     core("internal/grid"),
 		"relay":             may("internal/session", "internal/shard", "internal/table", "internal/udp", "internal/wire", "token", "transport").tests("internal/grid", "internal/registry"),
 		"throngtest":        may(".", "internal/memnet", "relay", "token", "transport"),
