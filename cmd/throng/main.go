@@ -4,6 +4,7 @@
 //	throng serve    a relay for a game
 //	throng token    a connect token for one player
 //	throng key      a new key that a relay shares with a backend
+//	throng vet      go vet with checks for the use of throng
 //	throng version  what this program was built from
 //
 // Every command ends with status 0 or says on one line of standard error what went wrong, with what to do about it, and
@@ -21,6 +22,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/throng-dev/throng/internal/vet"
 )
 
 // cli are the commands. Each is a struct of its flags with a method Run.
@@ -29,6 +32,7 @@ type cli struct {
 	Serve   serveCommand   `cmd:"" help:"Run a relay."`
 	Token   tokenCommand   `cmd:"" help:"Mint a connect token for one player."`
 	Key     keyCommand     `cmd:"" help:"Write a new key file, for a relay and for the backend that mints its tokens."`
+	Vet     vetCommand     `cmd:"" passthrough:"" help:"Run go vet with checks for the use of Throng."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -38,6 +42,9 @@ type console struct {
 }
 
 func main() {
+	if vet.IsTool(os.Args[1:]) { // go vet calls back: see vetCommand
+		vet.Tool()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-ctx.Done()

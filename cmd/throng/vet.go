@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/throng-dev/throng/internal/vet"
+)
+
+// vetCommand gives go vet this program as its vettool. go vet calls it back with arguments of its own: see main.
+type vetCommand struct {
+	Args []string `arg:"" optional:"" name:"packages" help:"Flags of go vet or of the checks, then packages."`
+}
+
+// Run reports what go vet finds.
+func (c *vetCommand) Run(ctx context.Context, con console) error {
+	if len(c.Args) > 0 && (c.Args[0] == "-h" || c.Args[0] == "--help") { // all arguments come here unread
+		return c.help(con)
+	}
+	status, err := vet.Run(ctx, c.Args, con.out, con.err)
+	if err == nil && status != 0 {
+		err = errors.New("vet: mend what is listed above, or turn a check off, as in -rephint=false")
+	}
+	return err
+}
+
+func (*vetCommand) help(con console) error {
+	var b strings.Builder
+	b.WriteString("Usage: throng vet [flags] [packages]\n\nRun go vet with checks for the use of Throng, as in `throng vet -rephint=false ./...`.\n\nFlags:\n")
+	for _, a := range vet.Analyzers {
+		first, _, _ := strings.Cut(a.Doc, "\n")
+		fmt.Fprintf(&b, "  -%-12s %s\n", a.Name, first)
+	}
+	b.WriteString("\nNaming checks runs these alone, =false leaves one out. Flags of go build, such as -tags, may be given too.\n")
+	_, err := fmt.Fprint(con.out, b.String())
+	return err
+}
