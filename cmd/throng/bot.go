@@ -24,6 +24,7 @@ type bot struct {
 	dead bool          // its World ended
 
 	walker   *Walker
+	at       throng.Vec2                            // where the walker is; its Pos is that in whole units
 	lanterns []*Lantern                             // its own
 	live     [1 + maxLanterns]atomic.Pointer[track] // of walker and lanterns, for any goroutine
 	dir      float64                                // where it walks, in radians
@@ -86,7 +87,8 @@ func (b *bot) changed(role throng.Role, t *track, s state) {
 // arrive spawns the avatar.
 func (b *bot) arrive() error {
 	b.dir, b.goal = b.rng.Float64()*2*math.Pi, b.m.somewhere(b.rng)
-	b.walker = &Walker{Pos: b.m.somewhere(b.rng), Name: b.name, Facing: facing(b.dir)}
+	b.at = b.m.somewhere(b.rng)
+	b.walker = &Walker{Pos: whole(b.at), Name: b.name, Facing: facing(b.dir)}
 	b.walker.track = b.follow(b.w.Self().AvatarID(), b.walker.state())
 	b.last = b.now
 	return b.w.Spawn(b.walker, throng.AsAvatar())
@@ -94,9 +96,9 @@ func (b *bot) arrive() error {
 
 // drop spawns a lantern in front of the avatar.
 func (b *bot) drop() {
-	pos := b.walker.Pos.Add(throng.Vec2{X: math.Cos(b.dir), Y: math.Sin(b.dir)}.Scale(ahead))
+	pos := b.at.Add(throng.Vec2{X: math.Cos(b.dir), Y: math.Sin(b.dir)}.Scale(ahead))
 	pos = throng.Vec2{X: max(0, min(b.m.side, pos.X)), Y: max(0, min(b.m.side, pos.Y))}
-	l := &Lantern{Pos: pos, Lit: b.rng.IntN(4) > 0, Fuel: 1, Hue: uint8(b.rng.IntN(256))}
+	l := &Lantern{Pos: whole(pos), Lit: b.rng.IntN(4) > 0, Fuel: 1, Hue: uint8(b.rng.IntN(256))}
 	id := throng.NewID()
 	l.track = b.follow(id, l.state())
 	if err := b.w.Spawn(l, throng.WithID(id)); err != nil {
@@ -150,7 +152,7 @@ func (b *bot) step() {
 	}
 	for i := 0; i < len(b.lanterns); i++ {
 		l := b.lanterns[i]
-		near := l.Pos.Dist(b.walker.Pos) < touch
+		near := l.Pos.Vec2().Dist(b.at) < touch
 		if l.Lit {
 			l.Fuel = max(0, l.Fuel-float32(dt)/120)
 		}
@@ -185,11 +187,11 @@ func (b *bot) step() {
 
 // stride walks towards the goal, turning at most half a turn a second.
 func (b *bot) stride(dt float64) {
-	way := b.goal.Sub(b.walker.Pos)
+	way := b.goal.Sub(b.at)
 	if way.Len() < touch/2 {
 		b.goal = b.m.somewhere(b.rng)
 		if len(b.lanterns) > 0 && b.rng.IntN(2) == 0 {
-			b.goal = b.lanterns[b.rng.IntN(len(b.lanterns))].Pos
+			b.goal = b.lanterns[b.rng.IntN(len(b.lanterns))].Pos.Vec2()
 		}
 		if b.rng.IntN(3) == 0 {
 			b.idle = b.now + time.Duration(b.rng.Int64N(int64(3*time.Second)))
@@ -199,8 +201,11 @@ func (b *bot) stride(dt float64) {
 	turn := math.Remainder(math.Atan2(way.Y, way.X)-b.dir, 2*math.Pi)
 	b.dir += max(-math.Pi*dt, min(math.Pi*dt, turn))
 	speed := walk * max(0.2, math.Cos(turn)) // slower in a bend, or it would circle its goal for ever
-	b.walker.Pos = b.walker.Pos.Add(throng.Vec2{X: math.Cos(b.dir), Y: math.Sin(b.dir)}.Scale(speed * dt))
-	b.walker.Facing = facing(b.dir)
+	b.at = b.at.Add(throng.Vec2{X: math.Cos(b.dir), Y: math.Sin(b.dir)}.Scale(speed * dt))
+	b.walker.Pos, b.walker.Facing = whole(b.at), facing(b.dir)
 }
+
+// whole is where others see what is at p, so that everybody has the same value to compare.
+func whole(p throng.Vec2) throng.Vec2Quantize { return throng.Vec2Quantize(p).Rounded() }
 
 func facing(dir float64) uint8 { return uint8(int(math.Round(dir / (2 * math.Pi) * 256))) }

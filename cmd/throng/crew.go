@@ -133,11 +133,11 @@ func (c *crew) judge(at time.Duration) {
 			continue
 		}
 		pos := t.newest().pos
-		if chunkOf(pos).far(chunkOf(b.walker.Pos)) > 1 {
+		if chunkOf(pos).far(chunkOf(b.walker.Pos.Vec2())) > 1 {
 			continue
 		}
 		held, ok := b.w.Find(t.id)
-		d := pos.Sub(b.walker.Pos)
+		d := pos.Sub(b.at)
 		switch {
 		case t.gone.Load():
 			continue // it must leave; the end of the run checks that it did

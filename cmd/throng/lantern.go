@@ -18,9 +18,9 @@ const (
 // Walker is the avatar of a player.
 type Walker struct {
 	throng.Entity
-	Pos    throng.Vec2 `rep:"position"`
-	Facing uint8       `rep:""` // 256 a turn
-	Name   string      `rep:"init"`
+	Pos    throng.Vec2Quantize `rep:"position"` // whole centimetres are enough for a walk: 6 bytes instead of 16
+	Facing uint8               `rep:""`         // 256 a turn
+	Name   string              `rep:"init"`
 
 	track *track
 }
@@ -28,11 +28,11 @@ type Walker struct {
 // Lantern stands on the ground or is carried by its owner.
 type Lantern struct {
 	throng.Entity
-	Pos  throng.Vec2 `rep:"position"`
-	Lit  bool        `rep:""`
-	Held bool        `rep:""`
-	Fuel float32     `rep:"owner"`
-	Hue  uint8       `rep:"init"`
+	Pos  throng.Vec2Quantize `rep:"position"`
+	Lit  bool                `rep:""`
+	Held bool                `rep:""`
+	Fuel float32             `rep:"owner"`
+	Hue  uint8               `rep:"init"`
 
 	track *track
 }
@@ -50,8 +50,8 @@ type state struct {
 	lit, held bool
 }
 
-func (w *Walker) state() state  { return state{pos: w.Pos} }
-func (l *Lantern) state() state { return state{l.Pos, l.Lit, l.Held} }
+func (w *Walker) state() state  { return state{pos: w.Pos.Vec2()} }
+func (l *Lantern) state() state { return state{l.Pos.Vec2(), l.Lit, l.Held} }
 
 // trackOf and stateOf read either class.
 func trackOf(o throng.Object) *track {

@@ -94,7 +94,7 @@ func (m *meter) compare() *findings {
 }
 
 func (m *meter) compareOne(f *findings, b *bot, truth map[throng.NetID]throng.Object) {
-	here := chunkOf(b.walker.Pos)
+	here := chunkOf(b.walker.Pos.Vec2())
 	for o := range b.w.Entities() {
 		id := idOf(o)
 		switch want := truth[id]; {

@@ -68,7 +68,7 @@ func TestServeAndTokenGoTogether(t *testing.T) {
 	if p := w.Profile(); !p.Flat || p.Reach != 1 {
 		t.Errorf("%+v", p)
 	}
-	lantern := &Lantern{Pos: throng.Vec2{X: 5, Y: 6}, Lit: true}
+	lantern := &Lantern{Pos: throng.Vec2Quantize{X: 5, Y: 6}, Lit: true}
 	lantern.track = &track{}
 	if err := w.Spawn(lantern); err != nil {
 		t.Fatal(err)

@@ -80,14 +80,14 @@ func TestCompareFindsWhatIsWrong(t *testing.T) {
 	m := newMeter(20, &faults{out: t.Output()})
 	a, b := newBot(m, "a", 1), newBot(m, "b", 2)
 	f := new(findings)
-	want := &Lantern{Pos: throng.Vec2{X: 1}, Lit: true}
+	want := &Lantern{Pos: throng.Vec2Quantize{X: 1}, Lit: true}
 	want.track = &track{owner: a}
 	a.w, b.w = new(throng.World), new(throng.World)
-	f.same(b, &Lantern{Pos: throng.Vec2{X: 1}, Lit: true}, want)
+	f.same(b, &Lantern{Pos: throng.Vec2Quantize{X: 1}, Lit: true}, want)
 	if f.wrong != 1 || f.slots != 4 { // the role: in no world
 		t.Fatalf("%+v", f)
 	}
-	f.same(b, &Lantern{Pos: throng.Vec2{X: 2}, Hue: 1, Fuel: 1}, want)
+	f.same(b, &Lantern{Pos: throng.Vec2Quantize{X: 2}, Hue: 1, Fuel: 1}, want)
 	if f.wrong != 1+5 || f.slots != 8 {
 		t.Errorf("%+v", f)
 	}

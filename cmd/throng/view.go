@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/inspect"
+	"github.com/throng-dev/throng/internal/quant"
 	"github.com/throng-dev/throng/relay"
 )
 
@@ -105,11 +106,25 @@ func thing(e *relay.EntityState, k *relay.ClassState) (t inspect.Thing, name str
 	return t, name
 }
 
-// place is where a position is on a map seen from above: the axis that counts in a flat world, or the first two.
+// steps are how many to a unit the quantised positions have.
+var steps = map[string]float64{
+	"vec2quantize": 1, "vec2quantize10": 10, "vec2quantize100": 100,
+	"vec3quantize": 1, "vec3quantize10": 10, "vec3quantize100": 100,
+}
+
+// place is where a position is on a map: the first two axes of it.
 func place(typ string, v []byte) (x, y float64) {
-	switch {
-	case typ == "vec2" && len(v) == 16, typ == "vec3" && len(v) == 24:
+	if typ == "vec2" && len(v) == 16 || typ == "vec3" && len(v) == 24 {
 		return math.Float64frombits(binary.LittleEndian.Uint64(v)), math.Float64frombits(binary.LittleEndian.Uint64(v[8:]))
+	}
+	if body, ok := framed(v); ok && steps[typ] > 0 {
+		if strings.HasPrefix(typ, "vec2") {
+			if p, err := quant.ParseVec2(body, steps[typ]); err == nil {
+				return p[0], p[1]
+			}
+		} else if p, err := quant.ParseVec3(body, steps[typ]); err == nil {
+			return p[0], p[1]
+		}
 	}
 	return math.NaN(), math.NaN()
 }
@@ -149,11 +164,17 @@ func value(typ string, v []byte) (any, bool) {
 	return nil, false
 }
 
-// text reads a string, in front of which its length stands.
+// text reads a string.
 func text(v []byte) string {
+	b, _ := framed(v)
+	return string(b)
+}
+
+// framed is a value in front of which its length stands.
+func framed(v []byte) (body []byte, ok bool) {
 	n, k := binary.Uvarint(v)
 	if k <= 0 || n > uint64(len(v)-k) {
-		return ""
+		return nil, false
 	}
-	return string(v[k : k+int(n)])
+	return v[k : k+int(n)], true
 }
