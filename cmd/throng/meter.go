@@ -38,9 +38,11 @@ func newMeter(bots int, log *faults) *meter {
 	return &meter{start: time.Now(), side: side(bots), log: log}
 }
 
-// side is the edge of a meadow on which a player sees about 20 others, however many there are: 15 in the 3 by 3 chunks that
-// are in reach, the rest in the ring around them, where those who have been in reach are still held.
-func side(bots int) float64 { return 3 * chunkSize * math.Sqrt(max(float64(bots), 15)/15) }
+// side is the edge of a meadow, in whole chunks, on which a player sees about 20 others, however many there are: 15 in the 3
+// by 3 chunks that are in reach, the rest in the ring around them, where those who have been in reach are still held.
+func side(bots int) float64 {
+	return chunkSize * math.Round(3*math.Sqrt(max(float64(bots), 15)/15))
+}
 
 func (m *meter) now() time.Duration { return time.Since(m.start) }
 
