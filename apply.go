@@ -2,6 +2,7 @@ package throng
 
 import (
 	"github.com/throng-dev/throng/internal/registry"
+	"github.com/throng-dev/throng/internal/trace"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -33,6 +34,7 @@ func (w *World) apply() bool {
 	if w.welcomed() && (w.phase != Live || PlayerIDFrom(w.reg.Host) != w.host) {
 		return false
 	}
+	w.applyReflections()
 	w.changed = w.reg.Changed(w.changed[:0])
 	for _, c := range w.changed {
 		w.applyCopy(c)
@@ -79,7 +81,7 @@ func (w *World) applyCopy(c *registry.Copy) {
 	}
 	if c.Rejected != 0 {
 		w.log.Warn("throng: the relay does not apply fields of an entity", "id", b.e.id, "class", b.hooks.class.name, "fields", Changes{c.Rejected, b.hooks.class, b.e.ptr}.String(), "reason", refusedText(c.RejectedReason))
-		c.Rejected = 0
+		b.rejected, b.why, c.Rejected = c.Rejected, c.RejectedReason, 0
 	}
 }
 
@@ -99,6 +101,8 @@ func (w *World) write(b *body, c *registry.Copy) (changed uint64) {
 		apply &^= own
 		ch, _, err := plan.Apply(b.e.ptr, mask, apply, values)
 		if err != nil {
+			w.undecoded++
+			w.tracer.undecoded(b, apply, len(values))
 			w.log.Warn("throng: values of an entity do not decode", "id", b.e.id, "class", b.hooks.class.name, "err", err)
 			return
 		}
@@ -132,6 +136,7 @@ func (w *World) point(b *body, c *registry.Copy) {
 		e.shadow = b.hooks.class.plan.NewShadow(e.ptr)
 	case !b.drives:
 		e.shadow, b.seen = nil, nil
+		w.endMirror(b, Departure{Why: OutOfReach})
 	}
 	if b.drives && b.seen == nil && b.hooks.class.cfg.NotifyDriver {
 		b.seen = b.hooks.class.plan.NewShadow(e.ptr)
@@ -149,11 +154,14 @@ func (w *World) newBody(c *registry.Copy, k *class, o Object) *body {
 	c.Data, c.Shown = b, true
 	w.list = append(w.list, b)
 	w.byID[e.id] = b
+	w.tracer.body(trace.Register, b, "")
 	return b
 }
 
 // remove ends a body: its hook runs with the other happenings.
 func (w *World) remove(b *body, d Departure) {
+	w.endMirror(b, d)
+	w.tracer.body(trace.Unregister, b, d.Why.String())
 	b.gone, b.drives, b.e.shadow = true, false, nil
 	w.holes = true
 	if w.byID[b.e.id] == b {

@@ -50,6 +50,16 @@ type Config struct {
 
 	// Dialer carries the datagrams. nil means UDP.
 	Dialer transport.Dialer
+	// Tracer writes down what is sent, received and dropped, and why. nil: what the environment variable THRONG_TRACE asks
+	// for when the World is joined: groups with commas between them, then perhaps a colon and a file to append to, such as
+	// entity,state:trace.jsonl; without a file they are records of Logger.
+	Tracer *Tracer
+	// Loopback gives every entity that this client drives a mirror: a proxy without an owner, with an id of its own, that
+	// receives all that is sent of the entity as another client would. So OnSpawn and OnRep of proxies can be tried alone.
+	// A mirror comes with the first delta and leaves when the entity does, or is driven elsewhere; nothing of it is sent.
+	// The environment variable THRONG_LOOPBACK=state does the same, World.SetLoopback at run time.
+	Loopback bool
+
 	// Logger takes what a program should know about. nil means slog.Default().
 	Logger *slog.Logger
 }

@@ -35,6 +35,7 @@ func (w *World) diff(now time.Duration) {
 		mask := b.e.shadow.Diff(b.e.ptr, auto)
 		if w.keyframe > 0 && l.Keyframe != 0 && now >= b.frame && !b.quiet && !cfg.NoHeartbeat {
 			b.frame = now + w.keyframe
+			b.e.c.Keyframe = true
 			mask |= l.Keyframe
 		}
 		w.mu.Lock()

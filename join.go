@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"time"
 
 	"github.com/throng-dev/throng/internal/registry"
@@ -104,7 +105,9 @@ func newWorld(addr string, s *Schema, cfg Config) (*World, error) {
 		w.cfg.Dialer = &udp.Dialer{}
 	}
 	w.cfg.Hooks = append([]Hook(nil), cfg.Hooks...)
-	w.reg = registry.New(registry.Config{MaxEntities: cfg.MaxEntities, Encode: w.encode, World: cfg.World, Agent: "throng-go", Nonce: rand.Uint32()})
+	w.tracer, w.loopback = cfg.Tracer, cfg.Loopback
+	w.readEnv(os.Getenv)
+	w.reg = registry.New(registry.Config{MaxEntities: cfg.MaxEntities, Encode: w.encode, Sent: w.reflect, Trace: w.tracer.sink(), World: cfg.World, Agent: "throng-go", Nonce: rand.Uint32()})
 	s.logRefused(w.log)
 	for _, c := range s.classes {
 		w.classes[c] = w.reg.AddClass(&c.wire, c)
@@ -243,6 +246,7 @@ func (w *World) receive(conn transport.Conn) error {
 			if w.conn != conn {
 				return // not taken up by a Tick yet: the relay will send it again
 			}
+			w.tracer.packet(len(payload))
 			now := w.now()
 			if e := w.sess.Receive(now, payload, w.reg.Handler(now)); e != nil && !errors.Is(e, session.ErrMalformed) && failed == nil {
 				failed = e
@@ -295,6 +299,7 @@ func (w *World) flush(now time.Duration, tick bool) {
 	w.used = 0
 	w.out = w.reg.Send(now, tick, transport.MaxPayload, transport.Headroom, w.buffer, w.out[:0])
 	if len(w.out) > 0 {
+		w.tracer.packets(w.out, transport.Headroom)
 		// What the carrier cannot take is lost, as it may be anywhere on the way.
 		_ = w.conn.Send(w.out)
 	}
@@ -343,4 +348,5 @@ func (w *World) shut(code wire.CloseCode) {
 	}
 	w.mu.Unlock()
 	<-w.ended
+	w.endTrace()
 }

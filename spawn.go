@@ -239,6 +239,8 @@ func (w *World) mayDestroy(b *body) bool {
 	switch {
 	case b.drives:
 		return true
+	case c.Mirrors():
+		return false
 	case c.Inc == 0 && c.Flags&wire.EntityPlaced == 0:
 		return true
 	}

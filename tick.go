@@ -152,6 +152,7 @@ func (w *World) welcome(m *wire.Welcome) {
 
 func (w *World) state(p Phase, err error) {
 	w.phase = p
+	w.tracer.phase(p, err)
 	if w.cfg.OnState != nil {
 		w.user(func() { w.cfg.OnState(w, ConnState{p, err}) })
 	}

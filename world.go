@@ -2,6 +2,7 @@ package throng
 
 import (
 	"fmt"
+	"io"
 	"iter"
 	"log/slog"
 	"sync"
@@ -58,6 +59,13 @@ type World struct {
 	used     int
 	out      [][]byte
 
+	tracer      *Tracer   // nil: none
+	traceFile   io.Closer // of a tracer that is the World's own
+	loopback    bool      // changed under mu
+	reflections []reflection
+	reflected   []byte // values of them
+	undecoded   uint64 // under mu
+
 	// Under mu: shared by Tick and the goroutine that receives.
 	mu    sync.Mutex
 	reg   *registry.Registry
@@ -81,12 +89,16 @@ type body struct {
 	listed bool // in World.driven
 	gone   bool // out of the world; it stays in the list until the end of the phase, or its delay
 	until  time.Duration
-	told   bool          // OnSpawn ran
-	quiet  bool          // no keyframes
-	seen   *delta.Shadow // of a driver that is told of its own changes: the values it knows of
-	placed bool          // its init fields are this client's own
-	mine   bool          // Destroy was called here
+	told   bool           // OnSpawn ran
+	quiet  bool           // no keyframes
+	seen   *delta.Shadow  // of a driver that is told of its own changes: the values it knows of
+	placed bool           // its init fields are this client's own
+	mine   bool           // Destroy was called here
+	mirror *registry.Copy // with loopback: what it is mirrored to
 	frame  time.Duration
+
+	rejected uint64 // slots that the relay did not apply, as last told
+	why      uint8
 }
 
 // hookSet is the behaviour of a class in this world.
@@ -116,6 +128,11 @@ type Stats struct {
 	Unknown, Foreign         uint64 // of entities not introduced; of classes this build lacks, or has with another layout
 	Malformed, WrongEpoch    uint64
 	NoRoom                   uint64 // entities refused at MaxEntities
+	OtherLayout              uint64 // of Foreign, those of a class that this build has with another layout
+	Echo, Waiting            uint64 // of entities driven here; of entities that wait for the values of their next driver
+	Stale, Dead              uint64 // of an older life or driver of an entity; of one that was destroyed
+	Undecoded                uint64 // with a value that the field cannot have
+	Rejected                 uint64 // times the relay said that it does not apply what was sent
 	PacketsIn, PacketsOut    uint64
 	PacketsLost, LostUpwards uint64 // reported lost of those sent; of them, with changes that were sent again
 }
@@ -203,7 +220,8 @@ func (w *World) Stats() Stats {
 	defer w.mu.Unlock()
 	r := w.reg.Stats()
 	s := Stats{Entities: w.reg.Len(), Records: r.Records, Applied: r.Applied, Overtaken: r.Overtaken, Void: r.Void, Unknown: r.Unknown,
-		Foreign: r.Foreign, Malformed: r.Malformed, WrongEpoch: r.WrongEpoch, NoRoom: r.NoRoom, LostUpwards: r.Lost}
+		Foreign: r.Foreign, Malformed: r.Malformed, WrongEpoch: r.WrongEpoch, NoRoom: r.NoRoom, LostUpwards: r.Lost,
+		OtherLayout: r.OtherLayout, Echo: r.Echo, Waiting: r.Waiting, Stale: r.Stale, Dead: r.Dead, Undecoded: w.undecoded, Rejected: r.Rejected}
 	if w.sess != nil {
 		c := w.sess.Stats()
 		s.RTT, _ = w.sess.RTT()
@@ -228,7 +246,8 @@ func (w *World) Entities() iter.Seq[Object] { return w.all() }
 func (w *World) OwnedBy(p PlayerID) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		for o := range w.all() {
-			if o.entity().owner == p && !yield(o) {
+			e := o.entity()
+			if e.owner == p && (!p.IsZero() || e.role == RoleHost) && !yield(o) { // a mirror is nobody's
 				return
 			}
 		}

@@ -16,11 +16,5 @@ func (r *Registry) Reflect(c *Copy, mask uint64, values []byte) {
 	r.stats = stats
 }
 
-// EndMirror makes a mirror leave.
-func (r *Registry) EndMirror(c *Copy, why wire.Why) {
-	c.Gone, c.Why = true, why
-	r.change(c)
-}
-
 // Mirrors reports whether the copy is a mirror.
 func (c *Copy) Mirrors() bool { return c.mirror }

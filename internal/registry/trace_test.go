@@ -273,10 +273,6 @@ func TestMirror(t *testing.T) {
 	if g.r.Stats() != before || g.conn.Unacked() != sent || g.r.Len() != 0 || g.r.Find(wire.ID{9}) != nil {
 		t.Error("the relay hears of a mirror")
 	}
-	g.r.EndMirror(m, wire.WhyDestroyed)
-	if got := g.r.Changed(nil); len(got) != 1 || !got[0].Gone {
-		t.Errorf("%v", got)
-	}
 }
 
 // off is a sink with every group off.
