@@ -1,6 +1,7 @@
 package throng
 
 import (
+	"fmt"
 	"math/bits"
 	"time"
 
@@ -9,10 +10,15 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// diff compares what this client drives with what it sent, and marks what changed (B-020).
+// diff compares what this client drives with what it sent, and marks what changed (B-020). Lost packets are reported by the
+// receiving goroutine, hence the lock; it is held throughout, but for hooks.
 func (w *World) diff(now time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := len(w.driven)
 	keep := w.driven[:0]
-	for _, b := range w.driven {
+	for i := range n {
+		b := w.driven[i]
 		if b.gone || !b.drives {
 			b.listed = false
 			continue
@@ -25,24 +31,29 @@ func (w *World) diff(now time.Duration) {
 		}
 		if b.seen != nil { // B-015: what was told once is not told again while it cannot be sent
 			if news := b.seen.Diff(b.e.ptr, auto); news != 0 {
+				w.mu.Unlock()
 				w.user(func() { w.notify(b, news) })
+				w.mu.Lock()
 				if b.gone || !b.drives {
 					continue
 				}
 				b.seen.Adopt(b.e.ptr, auto)
 			}
 		}
-		mask := b.e.shadow.Diff(b.e.ptr, auto)
-		if w.keyframe > 0 && l.Keyframe != 0 && now >= b.frame && !b.quiet && !cfg.NoHeartbeat {
+		mask := b.e.shadow.Diff(b.e.ptr, auto) | w.reg.Lost(b.e.c)
+		b.refused &= mask // what can be sent again, or is as it was, is worth a line the next time
+		// A keyframe goes with the tick nearest to its time: the first after it would stretch every interval by a tick.
+		if w.keyframe > 0 && l.Keyframe != 0 && now+w.interval/2 >= b.frame && !b.quiet && !cfg.NoHeartbeat {
 			b.frame = now + w.keyframe
 			b.e.c.Keyframe = true
 			mask |= l.Keyframe
 		}
-		w.mu.Lock()
-		w.reg.Mark(b.e.c, mask|w.reg.Lost(b.e.c))
-		w.mu.Unlock()
+		if mask != 0 {
+			w.reg.Mark(b.e.c, mask)
+		}
 	}
-	clear(w.driven[len(keep):])
+	keep = append(keep, w.driven[n:]...) // spawned by a hook
+	clear(w.driven[min(len(keep), len(w.driven)):])
 	w.driven = keep
 }
 
@@ -63,13 +74,18 @@ func (w *World) encode(c *registry.Copy, mask uint64, b []byte) (out []byte, sen
 	}
 	k := bd.hooks.class
 	out, refused := k.plan.Append(b, bd.e.ptr, mask)
-	sent = mask
+	sent = mask &^ refused
 	if refused != 0 {
-		sent = mask &^ refused
 		out, _ = k.plan.Append(b, bd.e.ptr, sent)
-		i := bits.TrailingZeros64(refused)
-		w.log.Warn("throng: a field cannot be sent and stays as it was for the others", "id", bd.e.id, "class", k.name, "err", k.plan.Refusal(bd.e.ptr, i))
 	}
+	for len(out)-len(b) > wire.MaxValues { // a record is one piece in a packet: the longest string stays here
+		longest := longestOf(&k.wire, sent, out[len(b):])
+		refused |= longest
+		sent &^= longest
+		out, _ = k.plan.Append(b, bd.e.ptr, sent)
+	}
+	w.cannotSend(bd, refused&^bd.refused)
+	bd.refused = bd.refused&^mask | refused
 	if x, y, z, ok := k.plan.Position(bd.e.ptr); ok {
 		if k.axes == 2 {
 			z = 0
@@ -82,4 +98,32 @@ func (w *World) encode(c *registry.Copy, mask uint64, b []byte) (out []byte, sen
 		bd.e.shadow.Adopt(bd.e.ptr, sent)
 	}
 	return out, sent, at
+}
+
+// longestOf is the slot with a length of its own that takes most of the values of the slots in mask.
+func longestOf(c *wire.Class, mask uint64, values []byte) (slot uint64) {
+	most := 0
+	for m := mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		n := c.ValueLen(i, values)
+		if n > most && c.Variable>>i&1 != 0 {
+			most, slot = n, 1<<i
+		}
+		values = values[n:]
+	}
+	return slot
+}
+
+// cannotSend logs values that stay here, once until they can be sent again.
+func (w *World) cannotSend(b *body, slots uint64) {
+	for m := slots; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		k := b.hooks.class
+		err := k.plan.Refusal(b.e.ptr, i)
+		if err == nil {
+			err = fmt.Errorf("throng: the values of an entity take at most %d bytes together: shorten its strings", wire.MaxValues)
+		}
+		w.log.Warn("throng: a field cannot be sent and stays as it was for the others", "cat", "state", "id", b.e.id, "class", k.name,
+			"field", k.layout.Slots[i].Path, "err", err)
+	}
 }

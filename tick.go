@@ -52,12 +52,16 @@ func (w *World) Tick(step func()) error {
 	}
 	w.frame += (min(now-w.lastTick, w.interval) - w.frame) / 8
 	w.lastTick = now
+	w.send(now, tick)
+	return w.final
+}
+
+func (w *World) send(now time.Duration, tick bool) {
 	w.mu.Lock()
+	defer w.mu.Unlock() // a panic must not leave others waiting
 	if w.conn != nil {
 		w.flush(now, tick)
 	}
-	w.mu.Unlock()
-	return w.final
 }
 
 // listen takes news of the connection, then of host and players.

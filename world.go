@@ -82,20 +82,21 @@ type World struct {
 
 // body is an entity that the game sees.
 type body struct {
-	e      *Entity
-	o      Object
-	hooks  *hookSet
-	drives bool
-	listed bool // in World.driven
-	gone   bool // out of the world; it stays in the list until the end of the phase, or its delay
-	until  time.Duration
-	told   bool           // OnSpawn ran
-	quiet  bool           // no keyframes
-	seen   *delta.Shadow  // of a driver that is told of its own changes: the values it knows of
-	placed bool           // its init fields are this client's own
-	mine   bool           // Destroy was called here
-	mirror *registry.Copy // with loopback: what it is mirrored to
-	frame  time.Duration
+	e       *Entity
+	o       Object
+	hooks   *hookSet
+	drives  bool
+	listed  bool // in World.driven
+	gone    bool // out of the world; it stays in the list until the end of the phase, or its delay
+	until   time.Duration
+	told    bool           // OnSpawn ran
+	quiet   bool           // no keyframes
+	refused uint64         // slots whose value cannot be sent, logged
+	seen    *delta.Shadow  // of a driver that is told of its own changes: the values it knows of
+	placed  bool           // its init fields are this client's own
+	mine    bool           // Destroy was called here
+	mirror  *registry.Copy // with loopback: what it is mirrored to
+	frame   time.Duration
 
 	rejected uint64 // slots that the relay did not apply, as last told
 	why      uint8
