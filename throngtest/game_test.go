@@ -288,3 +288,9 @@ func tokens(name string, rights token.Rights) func(context.Context) ([]byte, err
 		return token.Claims{Player: throngtest.Player(name).Bytes(), Rights: rights, Issued: time.Now()}.Append(nil), nil
 	}
 }
+
+func (l *logbook) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
