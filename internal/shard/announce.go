@@ -129,6 +129,7 @@ func (s *Shard) create(o *Session, m *wire.Entity, c *table.Class, inc, term wir
 		driver.owned++
 	}
 	s.accept(e, m.Mask, m.Values)
+	e.Dirty = 0 // nobody knows it yet: who comes to know it is introduced to all of this
 	if c.Position >= 0 {
 		s.grid.Add(e.Handle, m.Chunk)
 		e.Prev = m.Chunk
