@@ -12,7 +12,7 @@ const rulesFile = "internal/archtest/rules.go"
 // allowed import that no file makes: the table can only say what is true.
 var Repository = Rules{
 	Packages: map[string]Rule{
-		".":                 may("internal/delta", "internal/grid", "internal/layout", "internal/quant", "internal/registry", "internal/session", "internal/udp", "internal/wire", "transport"),
+		".":                 may("internal/delta", "internal/grid", "internal/layout", "internal/quant", "internal/registry", "internal/session", "internal/trace", "internal/udp", "internal/wire", "transport"),
 		"cmd/throng":        may("*"),
 		"cmd/throng-vet":    may("internal/vet"),
 		"conformance":       may("internal/*", "transport").tests("token"),
@@ -33,7 +33,7 @@ var Repository = Rules{
 		"internal/vet":      may("internal/layout").tests("."),
 		"internal/wire":     core("internal/grid"),
 		"relay":             may("internal/session", "internal/shard", "internal/table", "internal/udp", "internal/wire", "token", "transport").tests("internal/grid", "internal/registry"),
-		"throngtest":        may(".", "internal/memnet", "relay", "token", "transport"),
+		"throngtest":        may(".", "internal/memnet", "relay", "token", "transport").tests("internal/trace"),
 		"token":             may("internal/netcode"),
 		"transport":         may(),
 	},

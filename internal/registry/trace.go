@@ -26,7 +26,7 @@ func newTracer(s trace.Sink) *tracer {
 func (t *tracer) begin(cat trace.Cat, dir trace.Dir, what string, c *Copy) *trace.Event {
 	t.event = trace.Event{Cat: cat, Dir: dir, What: what}
 	if c != nil {
-		t.event.ID, t.event.Owner, t.event.Term = trace.ID(c.ID), trace.ID(c.Owner), uint64(c.Term)
+		t.event.ID, t.event.Owner, t.event.Term = trace.ID(c.ID), trace.ID(c.Owner), uint64(c.Term.N())
 		if c.Class != nil {
 			t.event.Class = c.Class.Name
 		}
@@ -158,7 +158,7 @@ func (t *tracer) host(dir trace.Dir, p wire.PlayerID, term wire.Count) {
 		return
 	}
 	e := t.begin(trace.Entity, dir, trace.Host, nil)
-	e.Owner, e.Term = trace.ID(p), uint64(term)
+	e.Owner, e.Term = trace.ID(p), uint64(term.N())
 	t.sink.Take(e)
 }
 
@@ -244,7 +244,7 @@ func (r *Registry) traceEntity(dir trace.Dir, kind byte, m *wire.Entity, size in
 		t.name(e, k, m.Mask)
 	}
 	if m.Term != 0 {
-		e.Term = uint64(m.Term)
+		e.Term = uint64(m.Term.N())
 	}
 	switch kind {
 	case wire.MsgBind, wire.MsgAssign, wire.MsgGrant:

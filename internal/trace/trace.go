@@ -149,7 +149,7 @@ type Event struct {
 	Drop    string // why it came to nothing
 	Owner   ID     // the player that owns, is host, is asked for, entered; zero: nobody, the host owns it
 	Version uint32 // flush that the values are from
-	Term    uint64
+	Term    uint64 // of the driver, within a start of the relay
 	N       uint64 // handle of an unknown entity, number of a packet, count of what was missed
 	Text    string // more, for people
 }
