@@ -199,12 +199,16 @@ func (o *Session) nearSegments() []nearSeg {
 	for i := b.global.from; i < b.global.to; i++ {
 		near = append(near, nearSeg{0, i})
 	}
-	if len(o.views) == 1 {
-		near = o.nearView(near, o.views[0])
-	} else if len(o.views) > 1 { // regions of several views may overlap: look at every region once
-		for _, r := range s.regionsInOrder() {
+	switch {
+	case len(o.views) == 0:
+	case len(o.views) > 1 || len(b.regions) < 16: // regions of several views may overlap; a view touches 27 and more
+		for i := b.global.to; int(i) < len(b.segs); {
+			r := b.regions[b.segs[i].chunk.Region()]
 			near = o.nearRegion(near, r)
+			i = r.to
 		}
+	default:
+		near = o.nearView(near, o.views[0])
 	}
 	s.scratch.near = near
 	if len(near) > 1 {
@@ -247,17 +251,6 @@ func (o *Session) nearRegion(near []nearSeg, at span) []nearSeg {
 		}
 	}
 	return near
-}
-
-// regionsInOrder lists the regions of the blob in the order of its segments.
-func (s *Shard) regionsInOrder() []span {
-	var all []span
-	for i := s.blob.global.to; int(i) < len(s.blob.segs); {
-		r := s.blob.regions[s.blob.segs[i].chunk.Region()]
-		all = append(all, r)
-		i = r.to
-	}
-	return all
 }
 
 // sortNear orders by distance. There are few distances and the list is short or sorted already, so insertion is enough up
