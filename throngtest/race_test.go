@@ -1,0 +1,5 @@
+//go:build race
+
+package throngtest_test
+
+const raced = true
