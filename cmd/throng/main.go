@@ -4,6 +4,7 @@
 //	throng serve    a relay for a game
 //	throng token    a connect token for one player
 //	throng key      a new key that a relay shares with a backend
+//	throng trace    captures of what clients sent, received and dropped
 //	throng vet      go vet with checks for the use of throng
 //	throng version  what this program was built from
 //
@@ -32,6 +33,7 @@ type cli struct {
 	Serve   serveCommand   `cmd:"" help:"Run a relay."`
 	Token   tokenCommand   `cmd:"" help:"Mint a connect token for one player."`
 	Key     keyCommand     `cmd:"" help:"Write a new key file, for a relay and for the backend that mints its tokens."`
+	Trace   traceCommand   `cmd:"" help:"Record, show and compare what clients send, receive and drop."`
 	Vet     vetCommand     `cmd:"" passthrough:"" help:"Run go vet with checks for the use of Throng."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
@@ -86,7 +88,7 @@ func dispatch(ctx context.Context, args []string, con console) error {
 	case errors.As(err, &wrong):
 		ask := "throng --help"
 		if at := wrong.Context.Selected(); at != nil {
-			ask = "throng " + at.Name + " --help"
+			ask = at.FullPath() + " --help"
 		}
 		return fmt.Errorf("%w: `%s` lists what there is", err, ask)
 	case err != nil:
