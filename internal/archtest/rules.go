@@ -15,6 +15,7 @@ var Repository = Rules{
 		".":                 may("internal/delta", "internal/grid", "internal/layout", "internal/quant", "internal/registry", "internal/session", "internal/trace", "internal/udp", "internal/wire", "transport"),
 		"cmd/throng":        may("*"),
 		"cmd/throng-vet":    may("internal/vet"),
+		"examples/lantern":  may(".", "relay", "token"),
 		"conformance":       may("internal/*", "transport").tests("token"),
 		"internal/archtest": may(),
 		"internal/delta":    core("internal/layout"),
