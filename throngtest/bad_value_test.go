@@ -54,6 +54,8 @@ func TestNaNPositionStaysHere(t *testing.T) {
 }
 
 // Strings that are too long are an error at Spawn; later they stay here, with one line in the log, and everything else goes on.
+//
+// P56, P57: a change too large for a datagram was dropped, with an error in each tick.
 func TestOversizeStrings(t *testing.T) {
 	play(t, func(t *testing.T, n *throngtest.Net) {
 		var log logbook

@@ -52,6 +52,8 @@ func TestNothingChangedNothingSent(t *testing.T) {
 }
 
 // Keyframes of many entities are spread over the interval by id (B-027).
+//
+// P55: all heartbeats fell on one tick.
 func TestKeyframesAreSpread(t *testing.T) {
 	play(t, func(t *testing.T, n *throngtest.Net) {
 		a, b := n.Join("a", throng.Config{Keyframe: 2 * time.Second}), n.Join("b", throng.Config{})

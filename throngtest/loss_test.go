@@ -20,6 +20,8 @@ func lossy(p float64) throngtest.Link {
 
 // The last value of every slot arrives without another write behind it, whatever was lost. Keyframes are off: they would
 // hide a lost write (B-030).
+//
+// P40: a lost change of a field without heartbeat was never repaired.
 func TestLastWriteArrives(t *testing.T) {
 	play(t, func(t *testing.T, n *throngtest.Net) {
 		a := n.Join("a", throng.Config{Keyframe: throng.Off})
@@ -41,6 +43,8 @@ func TestLastWriteArrives(t *testing.T) {
 }
 
 // A proxy never goes back to an older value, whatever is reordered and doubled.
+//
+// P41: an older change that came late overwrote a newer value.
 func TestValuesNeverGoBack(t *testing.T) {
 	play(t, func(t *testing.T, n *throngtest.Net) {
 		last, seen := int64(-1), 0

@@ -21,6 +21,8 @@ func sizes(payloads [][]byte) (bytes, full int) {
 }
 
 // All that a client sends in one tick leaves in as few datagrams as fit: spawns, changes, marks (B-073).
+//
+// P57: what did not fit one datagram was refused.
 func TestOneTickFewDatagrams(t *testing.T) {
 	play(t, func(t *testing.T, n *throngtest.Net) {
 		wire := &tap{Dialer: n.Dialer("a")}
@@ -77,6 +79,8 @@ func TestOneTickFewDatagrams(t *testing.T) {
 }
 
 // One changed bool of a known entity costs at most 10 bytes in an observer's bundle, the bundle's head excluded (B-031).
+//
+// P60: one bool cost 207 bytes.
 func TestOneBoolCostsLittle(t *testing.T) {
 	play(t, func(t *testing.T, n *throngtest.Net) {
 		wire := &tap{Dialer: n.Dialer("b")}
@@ -109,6 +113,8 @@ func TestOneBoolCostsLittle(t *testing.T) {
 }
 
 // Spawning N entities never sends them again (B-022).
+//
+// P52: the first tick shipped every value of every entity again.
 func TestSpawnIsNotRepeated(t *testing.T) {
 	play(t, func(t *testing.T, n *throngtest.Net) {
 		a, b := n.Join("a", throng.Config{Keyframe: throng.Off}), n.Join("b", throng.Config{})

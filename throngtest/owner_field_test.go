@@ -9,6 +9,8 @@ import (
 )
 
 // The bytes of an owner field never go to a third client, whatever the path: spawn, delta, keyframe, baseline, resend (B-024).
+//
+// P43, P44: owner fields were broadcast by the host, or addressed to nobody.
 func TestOwnerFieldsNeverReachAThirdClient(t *testing.T) {
 	const spawned, changed = "owner-value-of-the-spawn", "owner-value-of-a-delta"
 	play(t, func(t *testing.T, n *throngtest.Net) {

@@ -49,6 +49,8 @@ func TestGolden(t *testing.T) {
 }
 
 // TestRefusedInput proves that a record that fails to decode changes nothing (B-029), with the reason it fails for.
+//
+// P42, P49: a fault in the middle left the slots before it written; a forged length read behind the input.
 func TestRefusedInput(t *testing.T) {
 	nan := binary.LittleEndian.AppendUint64(nil, math.Float64bits(math.NaN()))
 	inf := binary.LittleEndian.AppendUint64(nil, math.Float64bits(math.Inf(-1)))

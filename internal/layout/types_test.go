@@ -104,6 +104,8 @@ var refused = []struct {
 }
 
 // TestRefused proves each refused type of B-013, bare and down to eight structs deep.
+//
+// P48, P50: containers and arrays, whose counts can be forged and whose tails were not compared, are no properties.
 func TestRefused(t *testing.T) {
 	for _, tc := range refused {
 		typ, path := tc.typ, ""

@@ -62,6 +62,7 @@ type theatre struct {
 	now   time.Duration
 	out   []transport.Datagram
 	bytes int
+	tap   func(c *seat, payload []byte) // sees what the shard sends; nil: nobody looks
 }
 
 func newTheatre(t testing.TB, cfg Config, n int) *theatre {
@@ -99,6 +100,9 @@ func (w *theatre) flush() {
 		w.bytes += len(d.Payload())
 		if n := len(d.Payload()); n == 0 || n > transport.MaxPayload {
 			w.t.Fatalf("a packet of %d bytes", n)
+		}
+		if w.tap != nil {
+			w.tap(w.seats[d.To-1], d.Payload())
 		}
 		if c := w.seats[d.To-1]; c.sess.open && !c.deaf {
 			if err := c.conn.Receive(w.now, d.Payload(), c); err != nil {

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -136,5 +137,39 @@ func TestB132ClassesCannotBeSpoiled(t *testing.T) {
 	}
 	if _, ok := honest.binds[id]; !ok || w.s.At(id) == nil {
 		t.Fatal("the honest class is refused")
+	}
+}
+
+// P43: the host's correction of an owner field goes to the owning session only, never into what others are sent.
+func TestP43OverrideOfAnOwnerSlot(t *testing.T) {
+	w := newTheatre(t, Config{Settle: -1}, 3)
+	host, owner := w.seats[0], w.seats[1] // the third only listens
+	k := lampClass()
+	for _, c := range w.seats {
+		c.enter(k)
+	}
+	w.round()
+	id := wire.ID{5}
+	owner.say(wire.AppendEntity(nil, wire.MsgSpawn, &wire.Entity{ID: id, Nonce: 1, Class: 1, Mask: 2, Values: []byte{1}}))
+	for range 10 {
+		w.round()
+	}
+	secret := []byte{0xde, 0xad, 0xbe, 0xef}
+	var heard, told int
+	w.tap = func(c *seat, payload []byte) {
+		if bytes.Contains(payload, secret) {
+			if c == owner {
+				told++
+			} else {
+				heard++
+			}
+		}
+	}
+	host.say(wire.AppendEntity(nil, wire.MsgOverrideUp, &wire.Entity{ID: id, Inc: w.s.At(id).Inc, Mask: 8, Values: secret}))
+	for range 20 {
+		w.round()
+	}
+	if told == 0 || heard != 0 || string(w.s.At(id).Value(3)) != string(secret) {
+		t.Fatalf("the owner was told %d times, others %d times, the relay holds %x", told, heard, w.s.At(id).Value(3))
 	}
 }
