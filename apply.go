@@ -54,7 +54,7 @@ func (w *World) applyCopy(c *registry.Copy) {
 		if b != nil && !b.gone {
 			w.remove(b, Departure{Why: reason(c.Why), By: PlayerIDFrom(c.By), Local: b.mine})
 			if c.Refused != 0 {
-				w.log.Warn("throng: the relay refused an entity", "id", b.e.id, "class", b.hooks.class.name, "reason", refusedText(c.Refused))
+				w.warn("throng: the relay refused an entity", "id", b.e.id, "class", b.hooks.class.name, "reason", refusedText(c.Refused))
 			}
 		}
 		return
@@ -80,7 +80,7 @@ func (w *World) applyCopy(c *registry.Copy) {
 		w.events = append(w.events, happening{kind: changedOwner, b: b, was: was})
 	}
 	if c.Rejected != 0 {
-		w.log.Warn("throng: the relay does not apply fields of an entity", "id", b.e.id, "class", b.hooks.class.name, "fields", Changes{c.Rejected, b.hooks.class, b.e.ptr}.String(), "reason", refusedText(c.RejectedReason))
+		w.warn("throng: the relay does not apply fields of an entity", "id", b.e.id, "class", b.hooks.class.name, "fields", Changes{c.Rejected, b.hooks.class, b.e.ptr}.String(), "reason", refusedText(c.RejectedReason))
 		b.rejected, b.why, c.Rejected = c.Rejected, c.RejectedReason, 0
 	}
 }
@@ -103,7 +103,7 @@ func (w *World) write(b *body, c *registry.Copy) (changed uint64) {
 		if err != nil {
 			w.undecoded++
 			w.tracer.undecoded(b, apply, len(values))
-			w.log.Warn("throng: values of an entity do not decode", "id", b.e.id, "class", b.hooks.class.name, "err", err)
+			w.warn("throng: values of an entity do not decode", "id", b.e.id, "class", b.hooks.class.name, "err", err)
 			return
 		}
 		changed |= ch

@@ -64,6 +64,7 @@ type World struct {
 	loopback    bool      // changed under mu
 	reflections []reflection
 	reflected   []byte // values of them
+	warnings    map[string]*warning
 	undecoded   uint64 // under mu
 
 	// Under mu: shared by Tick and the goroutine that receives.
