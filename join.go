@@ -107,6 +107,7 @@ func newWorld(addr string, s *Schema, cfg Config) (*World, error) {
 	w.cfg.Hooks = append([]Hook(nil), cfg.Hooks...)
 	w.tracer, w.loopback = cfg.Tracer, cfg.Loopback
 	w.readEnv(os.Getenv)
+	w.lend = w.buffer
 	w.reg = registry.New(registry.Config{MaxEntities: cfg.MaxEntities, Encode: w.encode, Sent: w.reflect, Trace: w.tracer.sink(), World: cfg.World, Agent: "throng-go", Nonce: rand.Uint32()})
 	s.logRefused(w.log)
 	for _, c := range s.classes {
@@ -239,19 +240,20 @@ func (w *World) isLive() bool {
 func (w *World) receive(conn transport.Conn) error {
 	opened := w.now()
 	var failed error
+	take := func(payload []byte) { // made once: it would be made for every packet in the loop
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.conn != conn {
+			return // not taken up by a Tick yet: the relay will send it again
+		}
+		w.tracer.packet(len(payload))
+		now := w.now()
+		if e := w.sess.Receive(now, payload, w.reg.Handler(now)); e != nil && !errors.Is(e, session.ErrMalformed) && failed == nil {
+			failed = e
+		}
+	}
 	for {
-		err := conn.Receive(w.start.Add(w.patience(conn)), func(payload []byte) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			if w.conn != conn {
-				return // not taken up by a Tick yet: the relay will send it again
-			}
-			w.tracer.packet(len(payload))
-			now := w.now()
-			if e := w.sess.Receive(now, payload, w.reg.Handler(now)); e != nil && !errors.Is(e, session.ErrMalformed) && failed == nil {
-				failed = e
-			}
-		})
+		err := conn.Receive(w.start.Add(w.patience(conn)), take)
 		w.mu.Lock()
 		if w.conn == conn {
 			now := w.now()
@@ -297,7 +299,7 @@ func (w *World) patience(conn transport.Conn) time.Duration {
 // flush sends what is due, with tick the marked changes. It is called under mu.
 func (w *World) flush(now time.Duration, tick bool) {
 	w.used = 0
-	w.out = w.reg.Send(now, tick, transport.MaxPayload, transport.Headroom, w.buffer, w.out[:0])
+	w.out = w.reg.Send(now, tick, transport.MaxPayload, transport.Headroom, w.lend, w.out[:0])
 	if len(w.out) > 0 {
 		w.tracer.packets(w.out, transport.Headroom)
 		// What the carrier cannot take is lost, as it may be anywhere on the way.

@@ -57,6 +57,7 @@ type World struct {
 	views    []Vec3
 	buffers  [][]byte
 	used     int
+	lend     registry.Buffers // buffer, bound once
 	out      [][]byte
 
 	tracer      *Tracer   // nil: none

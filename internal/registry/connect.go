@@ -17,7 +17,7 @@ const heardFor = 30 * time.Second
 
 // Connect begins a session: what the relay said before is void.
 func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
-	r.now, r.conn = now, conn
+	r.now, r.conn, r.backlog = now, conn, nil
 	r.Welcomed, r.Due, r.Refused, r.EndMark, r.hasCur, r.full, r.isReady = false, false, nil, false, false, false, false
 	r.byH, r.fence, r.sent = map[uint32]*Copy{}, map[uint32]uint64{}, sentLog{}
 	r.byNum = r.byNum[:0]

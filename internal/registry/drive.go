@@ -101,6 +101,9 @@ func (r *Registry) Send(now time.Duration, tick bool, limit, headroom int, buffe
 		return out
 	}
 	r.now = now
+	if len(r.backlog) > 0 {
+		r.unblock()
+	}
 	p := packer{r: r, now: now, limit: min(limit, r.conn.Limit(now)), headroom: headroom, buffer: buffer, out: out}
 	if tick && r.Welcomed {
 		r.tick++

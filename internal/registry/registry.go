@@ -106,10 +106,11 @@ type Registry struct {
 	values  []byte  // scratch of Send
 	nonce   uint32
 
-	views  []grid.Chunk
-	follow bool
-	sent   sentLog
-	stats  Stats
+	views   []grid.Chunk
+	follow  bool
+	sent    sentLog
+	backlog [][]byte // control messages that the reliable window had no room for, oldest first
+	stats   Stats
 }
 
 type death struct {
@@ -120,6 +121,9 @@ type death struct {
 
 // maxDead bounds the list of destroyed incarnations.
 const maxDead = 8192
+
+// maxBacklog is how much may wait of what the relay can cause. All else comes from the game.
+const maxBacklog = 4096
 
 // New returns a registry without a session.
 func New(cfg Config) *Registry {
@@ -249,8 +253,21 @@ func (r *Registry) died(id wire.ID, inc wire.Count, cert []byte) {
 
 func (r *Registry) queue(msg []byte) {
 	r.traceMessage(trace.Out, msg)
-	if r.conn != nil {
-		// A full window means that the relay acks nothing: the session is ending, and what was announced is announced again.
-		_ = r.conn.Queue(wire.StreamControl, msg)
+	switch {
+	case r.conn == nil:
+	case len(r.backlog) == 0 && r.conn.Queue(wire.StreamControl, msg) == nil:
+	case len(r.backlog) < maxBacklog || msg[0] != wire.MsgNoRoom: // a relay that acks nothing must not fill our memory
+		r.backlog = append(r.backlog, msg)
+	}
+}
+
+// unblock queues what waits for room in the reliable window: a game may spawn more at once than fits.
+func (r *Registry) unblock() {
+	n := 0
+	for n < len(r.backlog) && r.conn.Queue(wire.StreamControl, r.backlog[n]) == nil {
+		n++
+	}
+	if r.backlog = slices.Delete(r.backlog, 0, n); len(r.backlog) == 0 {
+		r.backlog = nil
 	}
 }
