@@ -150,3 +150,53 @@ func TestStall(t *testing.T) {
 		}
 	})
 }
+
+// A game may spawn more at once than the reliable window takes: the rest waits, nothing is lost.
+func TestSpawnMoreThanTheWindow(t *testing.T) {
+	play(t, func(t *testing.T, n *throngtest.Net) {
+		a, b := n.Join("a", throng.Config{}), n.Join("b", throng.Config{})
+		everywhere(b)
+		var last *Thing
+		for i := range 4000 {
+			last = full(fmt.Sprint(i))
+			must(t, a.Spawn(last))
+		}
+		n.Until(30*time.Second, "b sees all", func() bool { return sees(last, b)() && b.Stats().Entities == 4000 })
+		last.Text = "after all that"
+		n.Until(time.Second, "b follows", sees(last, b))
+		n.Restart() // now all of them are announced again
+		last.Text = "after the restart"
+		n.Until(30*time.Second, "b sees all", func() bool { return sees(last, b)() && b.Stats().Entities == 4000 })
+		snap, err := n.Server().Snapshot()
+		if must(t, err); snap.Worlds[0].Total != 4000 {
+			t.Errorf("the relay holds %d", snap.Worlds[0].Total)
+		}
+	}, settles)
+}
+
+// The host leaves a world with more host-owned entities than the window takes: the next one drives all of them.
+func TestHostOfThousands(t *testing.T) {
+	const many = 3000
+	play(t, func(t *testing.T, n *throngtest.Net) {
+		a, b, c := n.Join("a", throng.Config{}), n.Join("b", throng.Config{}), n.Join("c", throng.Config{})
+		everywhere(a, b, c)
+		for i := range many {
+			must(t, c.Spawn(full(fmt.Sprint(i)), throng.OwnedByHost()))
+		}
+		driven := func(w *throng.World) (k int) {
+			for thing := range Things.All(w) {
+				if w.Drives(thing) {
+					k++
+				}
+			}
+			return k
+		}
+		n.Until(30*time.Second, "the host drives all", func() bool { return driven(a) == many })
+		n.Run(10 * time.Second)
+		n.Leave(a)
+		n.Until(10*time.Second, "the next one does", func() bool { return driven(b) == many })
+		if got := driven(c); got != 0 {
+			t.Errorf("another drives %d too", got)
+		}
+	})
+}

@@ -61,7 +61,10 @@ type outbox struct {
 
 // Queue takes a message for reliable delivery, in order within its stream, and copies it. It returns ErrBackpressure
 // when the window is full, ErrTooLarge or ErrStream when it never will be sent.
-func (c *Conn) Queue(stream int, msg []byte) error {
+func (c *Conn) Queue(stream int, msg []byte) error { return c.QueueAt(stream, msg, c.next) }
+
+// QueueAt is Queue for a message that had to wait outside for room: stamp is what Next was when it was to be queued.
+func (c *Conn) QueueAt(stream int, msg []byte, stamp uint64) error {
 	o := &c.outbox
 	pieces := max(1, (len(msg)+pieceSize-1)/pieceSize)
 	cost := len(msg) + pieces*pieceCost
@@ -80,7 +83,7 @@ func (c *Conn) Queue(stream int, msg []byte) error {
 	for {
 		n := min(len(msg), pieceSize)
 		o.pieces.push(queued{
-			data: o.data.end(), seq: o.seq[stream], stamp: uint16(c.next), size: uint16(n),
+			data: o.data.end(), seq: o.seq[stream], stamp: uint16(stamp), size: uint16(n),
 			stream: uint8(stream), more: n < len(msg), due: true,
 		})
 		o.data.push(msg[:n]...)

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/internal/grid"
@@ -43,16 +44,18 @@ type Session struct {
 	owned  int  // entities it drives
 	tick   uint32
 
-	pairs   pairs
-	intros  []uint32 // handles to introduce or, after a loss, to introduce again
-	leaves  []uint32
-	own     []ownItem // what is dirty for this observer alone
-	sent    sentLog
-	tokens  float64 // bytes it may still get of what is its own
-	refill  time.Duration
-	skipped uint32 // first flush it was not sent because it was silent; 0: none
-	epoch   uint8
-	closing error
+	pairs              pairs
+	intros             []uint32 // handles to introduce or, after a loss, to introduce again
+	leaves             []uint32
+	own                []ownItem // what is dirty for this observer alone
+	sent               sentLog
+	tokens             float64 // bytes it may still get of what is its own
+	refill             time.Duration
+	skipped            uint32 // first flush it was not sent because it was silent; 0: none
+	epoch              uint8
+	closing            error
+	backlog            []delayed // control messages that the reliable window has no room for, oldest first
+	handOvers, chatter int       // bytes of them
 }
 
 // Join adds a session that speaks through conn, and queues its welcome. class announcements and entities may follow.
@@ -137,6 +140,9 @@ func (s *Shard) Receive(now time.Duration, o *Session, payload []byte) error {
 // accepts a session does for the packet that holds its Hello.
 func (s *Shard) Received(now time.Duration, o *Session) {
 	s.now = now
+	if len(o.backlog) > 0 {
+		o.unblock()
+	}
 	if d, ok := o.conn.Deadline(); ok {
 		s.wake = min(s.wake, d)
 	}
@@ -218,14 +224,68 @@ func (s *Shard) message(o *Session, kind byte, m *wire.Entity) {
 	}
 }
 
-// queue sends a reliable control message. A session whose window is full cannot follow the world: it must end.
+// Bounds of what waits for room in the reliable window of a session, in bytes: of hand-overs, so that a host can take over some
+// ten thousand entities, and of all else, which a session that acks nothing could cause itself.
+const (
+	maxHandOvers = 8 << 20
+	maxChatter   = 64 << 10
+)
+
+// delayed is a control message that waits for room in the window.
+type delayed struct {
+	msg   []byte
+	stamp uint64 // as if it had been queued at once
+}
+
+func (m *delayed) handsOver() bool { return m.msg[0] == wire.MsgAssign || m.msg[0] == wire.MsgRevoke }
+
+// queue sends a reliable control message. What the window has no room for waits; a session for which too much waits cannot
+// follow the world: it must end. msg is kept.
 func (o *Session) queue(msg []byte) {
-	if err := o.conn.Queue(wire.StreamControl, msg); err != nil && o.closing == nil {
+	var err error
+	if len(o.backlog) == 0 {
+		err = o.conn.Queue(wire.StreamControl, msg)
+	}
+	if len(o.backlog) > 0 || err == session.ErrBackpressure {
+		m := delayed{msg, o.conn.Next()}
+		o.count(&m, len(msg))
+		if err = nil; o.handOvers > maxHandOvers || o.chatter > maxChatter {
+			err = session.ErrBackpressure
+		}
+		o.backlog = append(o.backlog, m)
+	}
+	if err != nil && o.closing == nil {
 		o.closing = err
 		o.shard.failed = append(o.shard.failed, o)
 	}
 	o.shard.urgent = true
 }
+
+func (o *Session) count(m *delayed, bytes int) {
+	if m.handsOver() {
+		o.handOvers += bytes
+	} else {
+		o.chatter += bytes
+	}
+}
+
+// unblock queues what waits for room.
+func (o *Session) unblock() {
+	n := 0
+	for ; n < len(o.backlog); n++ {
+		m := &o.backlog[n]
+		if o.conn.QueueAt(wire.StreamControl, m.msg, m.stamp) != nil {
+			break
+		}
+		o.count(m, -len(m.msg))
+	}
+	if o.backlog = slices.Delete(o.backlog, 0, n); len(o.backlog) == 0 {
+		o.backlog = nil
+	}
+}
+
+// unacked is what the session was told and has not acked, in the measure of session.Conn.Unacked.
+func (o *Session) unacked() int { return o.conn.Unacked() + o.handOvers + o.chatter }
 
 func (o *Session) queuePlayers(list []wire.Player) {
 	for len(list) > 0 {
@@ -291,7 +351,7 @@ const classRoom = 64 << 10
 
 // tellClasses announces the classes of the world, each once, as fast as they are acked.
 func (o *Session) tellClasses() {
-	for s := o.shard; o.told < len(s.classes) && o.conn.Unacked() < classRoom; {
+	for s := o.shard; o.told < len(s.classes) && o.unacked() < classRoom; {
 		c := s.classes[o.told]
 		o.told++
 		o.queue(wire.AppendClass(nil, c.Num, &c.Class))
@@ -304,7 +364,7 @@ func (o *Session) resolves(c *table.Class) bool {
 	if hasBit(o.knows, c.Num) {
 		return true
 	}
-	if o.told >= int(c.Num) && o.conn.Unacked() == 0 {
+	if o.told >= int(c.Num) && o.unacked() == 0 {
 		setBit(&o.knows, c.Num)
 		return true
 	}
