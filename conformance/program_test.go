@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	programs = flag.Int("programs", 400, "random programs to play in each mode")
+	programs = flag.Int("programs", 700, "random programs to play in each mode")
 	first    = flag.Uint64("seed", 1, "first seed")
 )
 
