@@ -76,29 +76,43 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// TestScriptReadsTheGoldenFrame runs the page's decoder on the frame that the Go side is held to.
-func TestScriptReadsTheGoldenFrame(t *testing.T) {
-	script := string(files["/page.js"].body)
-	from, to := strings.Index(script, "function decode("), strings.Index(script, "// ---- the world as it is drawn")
-	if from < 0 || to < from {
-		t.Fatal("the decoder is not where this test looks for it")
+// part is the script from one text up to the next occurrence of another.
+func part(t *testing.T, from, to string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(string(files["/page.js"].body), from)
+	body, _, ended := strings.Cut(rest, to)
+	if !ok || !ended {
+		t.Fatalf("the script has no %q, or no %q behind it: change this test with it", from, to)
 	}
+	return from + body
+}
+
+// play runs a program with node. Where there is none, the test that asks passes and says so.
+func play(t *testing.T, program string) string {
+	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Log("NOT RUN: there is no node here")
-		return
+		t.Skip("NOT RUN: there is no node here")
 	}
+	cmd := exec.CommandContext(t.Context(), node, "-")
+	cmd.Stdin = strings.NewReader(program)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
+}
+
+// TestScriptReadsTheGoldenFrame runs the page's decoder on the frame that the Go side is held to.
+func TestScriptReadsTheGoldenFrame(t *testing.T) {
 	frame, err := os.ReadFile(golden)
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := script[from:to] + "const f = decode(" + string(frame) + ");\n" +
+	program := part(t, "function decode(", "// ---- the world as it is drawn") + "const f = decode(" + string(frame) + ");\n" +
 		"for (const p of f.players) console.log(p.id, p.name.length, p.named, p.x, p.y, p.host);\n" +
 		"for (const t of f.things) console.log(t.id, t.cls, t.x, t.y, t.owner, JSON.stringify(t.state));\n" +
 		"console.log(f.bounds, f.counters.p99_ms);\n"
-	cmd := exec.Command(node, "-")
-	cmd.Stdin = strings.NewReader(program)
-	out, err := cmd.CombinedOutput()
 	const want = `aa01 3 true 12.3 -56.8 true
 bb02 21 true 0 1000000 false
 cc03 4 false null null false
@@ -108,8 +122,32 @@ cc03 4 false null null false
 00e4 crate 0 0 null {"bad":null,"fuel":0.123,"glow":"glow 7","none":null,"pos":"[1,2]","tag":"red","worse":"json: unsupported type: func()"}
 [ -500, -400, 500, 400 ] 45.68
 `
-	if err != nil || string(out) != want {
-		t.Errorf("%v\ngot:\n%s\nwant:\n%s", err, out, want)
+	if out := play(t, program); out != want {
+		t.Errorf("got:\n%s\nwant:\n%s", out, want)
+	}
+}
+
+// TestExtentIsNeverEmpty has things at one point and on edges of chunks: the page must not show a map of no size.
+func TestExtentIsNeverEmpty(t *testing.T) {
+	out := play(t, part(t, "function extent(", "function fit(")+`
+let world = { chunk_size: 100 }, dots = new Map();
+const at = (...places) => {
+  dots = new Map(places.map(([tx, ty], i) => [i, { tx, ty }]));
+  console.log(extent().join(" "));
+};
+at();
+at([0, 0]);
+at([0, 0], [0, 0]);
+at([100, -100]);
+at([0, 5], [250, 5]);
+world = {};
+at([7, 7]);
+world = { bounds: [1, 2, 3, 4] };
+at([7, 7]);
+`)
+	const want = "-200 -200 200 200\n0 0 100 100\n0 0 100 100\n100 -100 200 0\n0 0 300 100\n0 0 100 100\n1 2 3 4\n"
+	if out != want {
+		t.Errorf("got:\n%s\nwant:\n%s", out, want)
 	}
 }
 

@@ -122,7 +122,8 @@ function extent() {
   for (const d of dots.values()) r = r ? [Math.min(r[0], d.tx), Math.min(r[1], d.ty), Math.max(r[2], d.tx), Math.max(r[3], d.ty)] : [d.tx, d.ty, d.tx, d.ty];
   const c = world.chunk_size || 100;
   if (!r) return [-2 * c, -2 * c, 2 * c, 2 * c];
-  return [Math.floor(r[0] / c) * c, Math.floor(r[1] / c) * c, Math.ceil(r[2] / c) * c, Math.ceil(r[3] / c) * c];
+  const x = Math.floor(r[0] / c) * c, y = Math.floor(r[1] / c) * c, up = (v, lo) => Math.max(Math.ceil(v / c) * c, lo + c);
+  return [x, y, up(r[2], x), up(r[3], y)];
 }
 
 function fit() {
