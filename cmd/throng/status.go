@@ -49,7 +49,8 @@ func (d *demo) counters(c *inspect.Counters) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := d.newest
-	if r == nil {
+	if r == nil { // the relay's own rates are of something else: they leave out what seals a packet
+		c.BytesPerSecond, c.PacketsPerSecond = math.NaN(), math.NaN()
 		return
 	}
 	c.UpdatesPerSecond, c.BytesPerSecond, c.PacketsPerSecond = &r.updates, r.bytes, r.packets

@@ -74,6 +74,7 @@ func (v *view) Frame() (inspect.Frame, error) {
 func (v *view) count(c *inspect.Counters, at time.Time) {
 	st := v.relay.Stats()
 	c.Clients, c.Entities = st.Sessions, st.Entities
+	c.BytesPerSecond, c.PacketsPerSecond = math.NaN(), math.NaN()
 	if s := at.Sub(v.at).Seconds(); !v.at.IsZero() && s > 0 {
 		c.BytesPerSecond = float64(st.BytesOut-v.bytes) / s
 		c.PacketsPerSecond = float64(st.Out-v.packets) / s

@@ -64,7 +64,8 @@ type Counters struct {
 	Entities int
 	// UpdatesPerSecond counts records that changed something at an observer. Nil: not measured.
 	UpdatesPerSecond *float64
-	// BytesPerSecond is all UDP payload from the relay to its clients, PacketsPerSecond the datagrams of it.
+	// BytesPerSecond is all UDP payload from the relay to its clients, PacketsPerSecond the datagrams of it. NaN: not yet
+	// measured.
 	BytesPerSecond   float64
 	PacketsPerSecond float64
 	// Latency is from the Tick that wrote a value to the end of the observer's Tick that saw it. Nil: not measured.

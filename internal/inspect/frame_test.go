@@ -81,6 +81,10 @@ func TestBareFrame(t *testing.T) {
 	if got := string(f.appendJSON(nil)); got != want {
 		t.Errorf("got %s", got)
 	}
+	f.Counters.BytesPerSecond, f.Counters.PacketsPerSecond = math.NaN(), math.NaN()
+	if got := string(f.appendJSON(nil)); !strings.Contains(got, `"bytes_per_s":null,"packets_per_s":null}`) {
+		t.Errorf("rates that are not known yet: %s", got)
+	}
 }
 
 func TestFrameIsBounded(t *testing.T) {

@@ -151,6 +151,31 @@ at([7, 7]);
 	}
 }
 
+// TestNoRateIsNoZero has rates as the first frame of a world has them.
+func TestNoRateIsNoZero(t *testing.T) {
+	out := play(t, part(t, "function number(", "function nice(")+`
+for (const v of [null, 0, 1234]) console.log(rate(v, size).join(" ") + ", " + rate(v, (v) => [number(v), ""]).join(" "));
+`)
+	if want := "–, –\n0 B/s, 0 /s\n1.23 kB/s, 1,234 /s\n"; out != want {
+		t.Errorf("got %q, want %q", out, want)
+	}
+}
+
+// TestChartsNameNoScaleWithoutSamples looks at the texts that a chart draws.
+func TestChartsNameNoScaleWithoutSamples(t *testing.T) {
+	out := play(t, "const keep = 120, soft = '', devicePixelRatio = 1;\nclass Path2D { lineTo() {} }\n"+
+		part(t, "function number(", "function size(")+part(t, "function nice(", "function span(")+part(t, "function spark(", "let drawn")+`
+for (const values of [[], [null, null], [null, 0], [0, 3]]) {
+  const said = [], c = new Proxy({}, { get: (_, name) => name === "fillText" ? (s) => said.push(s) : () => {}, set: () => true });
+  spark({ clientWidth: 200, clientHeight: 60, getContext: () => c }, [[values, "#fff", true]], " ms");
+  console.log(said.join());
+}
+`)
+	if want := "\n\n1.5 ms\n4 ms\n"; out != want {
+		t.Errorf("got %q, want %q", out, want)
+	}
+}
+
 // TestBalancedCanFail breaks a sound script in each way that balanced is there for.
 func TestBalancedCanFail(t *testing.T) {
 	const sound = "f(\"a)\", 'b]', `c${x + \"}\"}d`); /* ( */ // {\nif (a / b > c) { g[1] = 2; }\n"

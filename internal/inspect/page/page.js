@@ -500,9 +500,8 @@ const shown = new Set(["clients", "entities", "updates_per_s", "bytes_per_s", "p
 function panel() {
   if (!world) return;
   const c = world.counters, tiles = [["Clients", number(c.clients)], ["Entities", number(c.entities)]];
-  const [bytes, unit] = size(c.bytes_per_s);
-  tiles.push(["Sent to clients", bytes, unit + "/s"], ["Packets", number(c.packets_per_s), "/s"]);
-  if (c.updates_per_s > 0) tiles.push(["Bytes per update", (c.bytes_per_s / c.updates_per_s).toFixed(1), "B"]);
+  tiles.push(["Sent to clients", ...rate(c.bytes_per_s, size)], ["Packets", ...rate(c.packets_per_s, (v) => [number(v), ""])]);
+  if (c.updates_per_s > 0 && c.bytes_per_s !== null) tiles.push(["Bytes per update", (c.bytes_per_s / c.updates_per_s).toFixed(1), "B"]);
   if (c.freshness !== undefined) tiles.push(["Freshness", share(c.freshness), "%"]);
   fill($("tiles"), tiles, ([k, v, u]) => [make("dt", k), make("dd", v, u)]);
   fill($("more"), Object.entries(c).filter(([k]) => !shown.has(k)), ([k, v]) => [make("dt", k.split("_").join(" ")), make("dd", v === null ? "–" : number(v))]);
@@ -537,7 +536,7 @@ function spark(canvas, lines, unit) {
   canvas.height = h * r;
   const c = canvas.getContext("2d");
   c.scale(r, r);
-  const most = Math.max(...lines.flatMap(([v]) => v.map((n) => n || 0)), 1e-9), top = nice(most * 1.3);
+  const all = lines.flatMap(([v]) => v.filter((n) => n !== null)), top = nice((Math.max(0, ...all) || 1) * 1.3);
   c.strokeStyle = "#222c3b";
   c.beginPath();
   for (const y of [0.5, h / 2, h - 0.5]) {
@@ -548,7 +547,7 @@ function spark(canvas, lines, unit) {
   c.font = "10px system-ui, sans-serif";
   c.fillStyle = soft;
   c.textBaseline = "top";
-  c.fillText(number(top) + unit, 0, 3);
+  if (all.length) c.fillText(number(top) + unit, 0, 3);
   for (const [values, colour, area] of lines) {
     const at = (i) => [w - 2 - (values.length - 1 - i) * ((w - 2) / (keep - 1)), h - 1 - (values[i] / top) * (h - 4)];
     c.strokeStyle = c.fillStyle = colour;
@@ -667,6 +666,13 @@ function size(v) {
     v /= 1000;
   }
   return [v.toFixed(2), "GB"];
+}
+
+// rate is a number and its unit; null is before the first.
+function rate(v, show) {
+  if (v === null) return ["–"];
+  const [n, unit] = show(v);
+  return [n, unit + "/s"];
 }
 
 const ms = (v) => (v === null ? "–" : v < 10 ? v.toFixed(2) : v.toFixed(1));
