@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -45,6 +46,9 @@ func TestServeAndTokenGoTogether(t *testing.T) {
 	var at struct{ Listen, HTTP string }
 	if err := json.Unmarshal([]byte(s.out.after(t, "")), &at); err != nil {
 		t.Fatal(err)
+	}
+	if _, body := get(t, "http://"+at.HTTP+"/frame"); !strings.Contains(body, `"bytes_per_s":null,"packets_per_s":null`) {
+		t.Errorf("the first frame knows rates: %s", body)
 	}
 
 	code, out, errs := throngFor(t, "token", "--key", key, "--player", "ada", "--relay", at.Listen, "--world", level)
@@ -98,6 +102,16 @@ func TestServeAndTokenGoTogether(t *testing.T) {
 		}
 	}
 
+	for _, path := range []string{"/", "/healthz", "/metrics", "/frame"} {
+		resp, err := http.Head("http://" + at.HTTP + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != 200 {
+			t.Errorf("HEAD %s: %s", path, resp.Status)
+		}
+	}
 	if status, body := get(t, "http://"+at.HTTP+"/healthz"); status != 200 || body != "ok\n" {
 		t.Errorf("healthz: %d %q", status, body)
 	}

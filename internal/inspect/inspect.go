@@ -91,7 +91,8 @@ func New(src Source, interval time.Duration, hosts ...string) *Handler {
 // on, but no other starts. It fits http.Server.RegisterOnShutdown, without which Shutdown waits for the viewers.
 func (h *Handler) Close() { h.feed.close() }
 
-// ServeHTTP answers "/", "/page.css", "/page.js", "/frame" and "/events"; everything else is not found.
+// ServeHTTP answers "/", "/page.css", "/page.js", "/frame" and "/events"; everything else is not found. It leaves it to
+// package http to send no body where HEAD asks.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -99,8 +100,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Cache-Control", "no-store")
-	if r.Method != http.MethodGet {
-		header.Set("Allow", http.MethodGet)
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		header.Set("Allow", "GET, HEAD")
 		http.Error(w, "throng: the inspector only reads: use GET", http.StatusMethodNotAllowed)
 		return
 	}
@@ -139,9 +140,14 @@ func (h *Handler) frame(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// events streams frames until the viewer leaves, stalls, or Close. A frame is a message, a fault of the source an event
+// events streams frames to a GET until the viewer leaves, stalls, or Close. A frame is a message, a fault of the source an event
 // "fault" with its text as a JSON string; the stream goes on after one.
 func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
+	const kind = "text/event-stream"
+	if r.Method == http.MethodHead { // a stream without a body would take a viewer's place for nothing
+		w.Header().Set("Content-Type", kind)
+		return
+	}
 	select {
 	case h.viewers <- struct{}{}:
 		defer func() { <-h.viewers }()
@@ -154,7 +160,7 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 		unavailable(w, err)
 		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Content-Type", kind)
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy that collects output would turn motion into jumps
 	out := http.NewResponseController(w)
 	head := "retry: " + strconv.Itoa(retry) + "\n"

@@ -47,14 +47,17 @@ func TestRoutes(t *testing.T) {
 		{"GET", "/index.html", 404, "text/plain; charset=utf-8", "try /"},
 		{"GET", "/page/../frame", 404, "text/plain; charset=utf-8", "try /"},
 		{"POST", "/frame", 405, "text/plain; charset=utf-8", "use GET"},
-		{"HEAD", "/", 405, "text/plain; charset=utf-8", "use GET"},
+		{"HEAD", "/", 200, "text/html; charset=utf-8", ""},
+		{"HEAD", "/frame", 200, "application/json", ""},
+		{"HEAD", "/events", 200, "text/event-stream", ""}, // and it ends
+		{"HEAD", "/nothing", 404, "text/plain; charset=utf-8", ""},
 		{"OPTIONS", "/events", 405, "text/plain; charset=utf-8", "use GET"},
 	} {
 		w := ask(h, "127.0.0.1", c.method, "http://localhost:7777"+c.path)
 		if w.Code != c.code || w.Header().Get("Content-Type") != c.kind || !strings.Contains(w.Body.String(), c.says) {
 			t.Errorf("%s %s: %d %s %.60q, want %d %s with %q", c.method, c.path, w.Code, w.Header().Get("Content-Type"), w.Body, c.code, c.kind, c.says)
 		}
-		if w.Code == 405 && w.Header().Get("Allow") != "GET" {
+		if w.Code == 405 && w.Header().Get("Allow") != "GET, HEAD" {
 			t.Errorf("%s %s does not tell what is allowed", c.method, c.path)
 		}
 		for name, part := range map[string]string{
