@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -112,16 +113,26 @@ type JoinError struct {
 	Text  string
 	Retry Retry
 	Err   error // what happened if the relay did not say
+	// Joined is true if the client was in the world before.
+	Joined bool
 }
 
 func (e *JoinError) Error() string {
-	s := fmt.Sprintf("throng: joining %s: ", e.Addr)
-	if e.Err != nil {
-		s += e.Err.Error()
-	} else {
-		s += fmt.Sprintf("the relay refused: %s (code %d)", e.Text, e.Code)
+	what := "joining " + e.Addr
+	if e.Joined {
+		what = "the connection to " + e.Addr + " ended"
 	}
-	return s + "; retry: " + e.Retry.String()
+	switch {
+	case e.Code == int(wire.CloseReplaced):
+		return "throng: " + what + ": this player connected from elsewhere: give each running program a player of its own"
+	case e.Err == nil:
+		return fmt.Sprintf("throng: %s: the relay says: %s (code %d)", what, e.Text, e.Code)
+	case errors.Is(e.Err, transport.ErrTimeout) && !e.Joined:
+		return "throng: " + what + `: no relay answers: is it running there ("throng serve --insecure-dev-key" while developing), is the UDP port right and open, was the token made with the relay's key?`
+	case errors.Is(e.Err, transport.ErrTimeout):
+		return "throng: " + what + ": the relay stopped answering"
+	}
+	return "throng: " + what + ": " + strings.TrimPrefix(e.Err.Error(), "throng: ")
 }
 
 func (e *JoinError) Unwrap() error { return e.Err }
@@ -136,6 +147,16 @@ var (
 	ErrNoHost = errors.New("the world has no host: wait for OnHost, or spawn it without OwnedByHost")
 	// ErrIDHeld: an entity with that id is here.
 	ErrIDHeld = errors.New("an entity with that id lives: find it, or use another id")
+	// ErrSpawned: the struct is an entity already.
+	ErrSpawned = errors.New("this struct is in a world already: spawn each once, and a new one for another entity")
+	// ErrNoPlayer: the player is not in the world.
+	ErrNoPlayer = errors.New("that player is not in the world: World.Players lists who is")
+	// ErrNotHost: only the host may do this.
+	ErrNotHost = errors.New("this client is not the host: only the host corrects what others drive")
+	// ErrOwnerOnly: its class lets nobody but the owner write.
+	ErrOwnerOnly = errors.New("its class is OwnerOnly: only its owner writes it")
+	// ErrNoField: no field was given that this could be done with.
+	ErrNoField = errors.New("no field that can be sent: give the addresses of fields, as in &e.Lit, that are neither init nor auth")
 	// ErrGone: a placed entity was destroyed, which lasts as long as the world.
 	ErrGone = errors.New("it was destroyed in this world: placed entities do not come back by themselves")
 	// ErrNotDriver: another client drives the entity.

@@ -24,19 +24,20 @@
 //
 // Say what should happen when something comes from elsewhere, and join:
 //
-//	w, err := throng.Join(ctx, "relay.example:7777", Schema, throng.Config{
-//		Token: token,
-//		World: "meadow",
+//	w, err := throng.Join(ctx, addr, Schema, throng.Config{
+//		TokenSource: token.DevSource(addr, "ada"), // for a relay on this machine; later your backend
+//		World:       "meadow",
 //		Hooks: []throng.Hook{Lanterns.Bind(throng.Hooks[Lantern]{
 //			OnSpawn: func(w *throng.World, l *Lantern, local bool) { l.flame = newSprite() },
 //			OnRep:   func(l *Lantern, c throng.Changes) { l.flame.Show(l.Lit) },
 //		})},
 //	})
 //
-// Spawn, then let the game loop tick the world. What is written in step leaves with the same tick:
+// Spawn, then let the game loop tick the world. A client sees what is near its avatar; without one, or SetViewpoints, it sees only
+// what has no position. What is written in step leaves with the same tick:
 //
 //	mine := &Lantern{Lit: true}
-//	if err := w.Spawn(mine); err != nil { … }
+//	if err := w.Spawn(mine, throng.AsAvatar()); err != nil { … }
 //	for running {
 //		if err := w.Tick(func() { mine.Pos = player.Hand() }); err != nil { … }
 //		for l := range Lanterns.All(w) {
@@ -53,6 +54,7 @@
 //	heartbeat  is repeated at an interval, changed or not
 //	init       goes along with the spawn, never after
 //	position   says where the entity is; without such a field it is seen from everywhere
+//	auth, persist  are for a trusted server, which is not built yet: nothing writes such a field
 //
 // Fields may be bools, sized integers, floats, strings, time.Duration, [NetID], [PlayerID], [Vec2], [Vec3], types made of
 // one of these, and structs of them. A struct is one field: it is compared and sent as a whole, so that what belongs

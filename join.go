@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"os"
 	"time"
 
@@ -134,13 +135,13 @@ func (w *World) run(ctx context.Context, once bool) {
 		case <-ctx.Done():
 		}
 	}()
-	wait := firstWait
+	wait, joined := firstWait, false
 	for {
 		conn, err := w.dial(ctx)
 		if err == nil {
 			w.tell(connNews{conn: conn})
 			if err = w.receive(conn); w.isLive() {
-				once, wait = false, firstWait
+				once, wait, joined = false, firstWait, true
 			}
 			conn.Close()
 		}
@@ -148,6 +149,7 @@ func (w *World) run(ctx context.Context, once bool) {
 			return
 		}
 		je := w.joinError(err)
+		je.Joined = joined
 		last := once || je.Retry == RetryNever || w.cfg.TokenSource == nil
 		w.tell(connNews{lost: je, last: last})
 		if last {
@@ -189,6 +191,8 @@ func (w *World) joinError(err error) *JoinError {
 		je = refusal(w.addr, gone.Code, gone.Text)
 	case errors.Is(err, transport.ErrTokenUsed), errors.Is(err, transport.ErrTimeout):
 		je.Retry = RetryFresh
+	case errors.As(err, new(*net.AddrError)):
+		je.Retry = RetryNever // no time mends an address
 	}
 	return je
 }

@@ -36,3 +36,23 @@ func toward(at, want, period time.Duration) time.Duration {
 	}
 	return max(-maxShift, min(maxShift, d))
 }
+
+// blindAfter is how long a client may be in a world without a place to look from before it is told so.
+const blindAfter = 2 * time.Second
+
+// blind tells a program, once, that it sees nothing of what has a position: what everybody forgets once.
+func (w *World) blind(now time.Duration) {
+	if w.blindly || now < w.liveAt+blindAfter {
+		return
+	}
+	w.blindly = true
+	if len(w.views) > 0 || w.byID[w.self.AvatarID()] != nil {
+		return
+	}
+	for _, c := range w.schema.classes {
+		if c.position >= 0 {
+			w.log.Warn("throng: this client sees nothing that has a position: spawn what it looks from with AsAvatar, or call SetViewpoints", "addr", w.addr)
+			return
+		}
+	}
+}

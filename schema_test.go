@@ -66,7 +66,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 		nil,
 	)
 	wantLines(t, err,
-		`throng.chest.Items ([]int32) is a slice: use throng.List`,
+		`throng.chest.Items ([]int32) is a slice: use a struct`,
 		`throng.chest.Count (int) has a size that differs between machines: use int32 or int64`,
 		`throng.chest.Lid: word "init" cannot stand with manual`,
 		`throng.door.To (*throng.post) is a pointer: use a throng.NetID`,

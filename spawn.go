@@ -94,7 +94,7 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 	case k == nil:
 		return fail(ErrClass)
 	case e.w != nil:
-		return fail(ErrIDHeld)
+		return fail(ErrSpawned)
 	case w.phase == Closed:
 		return fail(ErrClosed)
 	case w.self.IsZero():

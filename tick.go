@@ -49,6 +49,7 @@ func (w *World) Tick(step func()) error {
 		}
 		w.nextTick += w.lock()
 		w.diff(now)
+		w.blind(now)
 	}
 	w.frame += (min(now-w.lastTick, w.interval) - w.frame) / 8
 	w.lastTick = now
@@ -119,6 +120,10 @@ func (w *World) listen() {
 		}
 	}
 	if w.phase != Live {
+		if w.phase == Reconnecting {
+			w.log.Info("throng: connected again", "addr", w.addr)
+		}
+		w.liveAt = w.now()
 		w.state(Live, nil)
 	}
 	w.look()

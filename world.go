@@ -53,6 +53,8 @@ type World struct {
 	changed  []*registry.Copy
 	events   []happening
 	strange  map[stranger]bool
+	liveAt   time.Duration
+	blindly  bool // told that it sees nothing
 	viewed   bool
 	views    []Vec3
 	buffers  [][]byte

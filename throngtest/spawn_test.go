@@ -97,8 +97,8 @@ func TestSpawnRefusals(t *testing.T) {
 			do   func() error
 			want error
 		}{
-			{"twice", func() error { return a.Spawn(held) }, throng.ErrIDHeld},
-			{"of another world", func() error { return a.Spawn(foreign) }, throng.ErrIDHeld},
+			{"twice", func() error { return a.Spawn(held) }, throng.ErrSpawned},
+			{"of another world", func() error { return a.Spawn(foreign) }, throng.ErrSpawned},
 			{"under a held id", func() error { return a.Spawn(full("y"), throng.WithID(held.NetID())) }, throng.ErrIDHeld},
 			{"of no class", func() error { return a.Spawn(&Stranger{}) }, throng.ErrClass},
 			{"destroying nothing", func() error { return a.Destroy(foreign) }, throng.ErrForeign},

@@ -4,8 +4,15 @@
 //		synctest.Test(t, func(t *testing.T) {
 //			n := throngtest.New(t, game.Schema)
 //			a, b := n.Join("a", throng.Config{}), n.Join("b", throng.Config{})
-//			…
-//			n.Until(time.Second, "b sees the lantern", func() bool { … })
+//			b.SetViewpoints(throng.Vec3{}) // without an avatar or a viewpoint it sees nothing that has a position
+//			lantern := &game.Lantern{Lit: true}
+//			if err := a.Spawn(lantern); err != nil {
+//				t.Fatal(err)
+//			}
+//			n.Until(time.Second, "b sees the lantern", func() bool {
+//				o, ok := b.Find(lantern.NetID())
+//				return ok && o.(*game.Lantern).Lit
+//			})
 //		})
 //	}
 //

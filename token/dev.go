@@ -27,7 +27,7 @@ func DevSource(addr, name string) func(context.Context) ([]byte, error) {
 func loopback(ctx context.Context, addr string) (netip.AddrPort, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return netip.AddrPort{}, fmt.Errorf("throng: minting a development token for %q: %w: write it as 127.0.0.1:7777", addr, err)
+		return netip.AddrPort{}, fmt.Errorf("throng: minting a development token for %q: %w: write it as 127.0.0.1:9091", addr, err)
 	}
 	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {

@@ -81,7 +81,7 @@ func check(key Key, addrs []netip.AddrPort, c Claims, life time.Duration) error 
 	}
 	for _, a := range addrs {
 		if !a.IsValid() || a.Addr().IsUnspecified() || a.Port() == 0 {
-			errs = append(errs, fmt.Errorf("throng: minting a token: players cannot reach %v: list a full address and port such as 203.0.113.7:7777", a))
+			errs = append(errs, fmt.Errorf("throng: minting a token: players cannot reach %v: list a full address and port such as 203.0.113.7:9091", a))
 		}
 	}
 	if c.Player == ([16]byte{}) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,7 +27,7 @@ type demoCommand struct {
 	Bots      int           `default:"100" help:"How many clients walk about."`
 	Addr      string        `default:"127.0.0.1:7777" help:"Where the page is served."`
 	For       time.Duration `default:"0s" help:"End after this long with a check and a summary; 0 runs until Ctrl-C."`
-	JSON      bool          `name:"json" help:"Print the summary as one JSON object; everything else goes to standard error."`
+	JSON      bool          `name:"json" help:"Standard output is the summary alone, as one JSON object; everything else, the summary for readers too, goes to standard error."`
 	ListenUDP string        `name:"listen-udp" default:"127.0.0.1:0" help:"Where the relay listens; loopback only."`
 }
 
@@ -80,12 +81,13 @@ func (c *demoCommand) Run(ctx context.Context, con console) error {
 	if err != nil || ended == nil {
 		return err
 	}
-	status := con.err
-	if c.JSON {
-		status = con.out
-	}
-	if err := ended.write(status, c.JSON); err != nil {
+	if err := ended.write(d.status()); err != nil {
 		return err
+	}
+	if c.JSON {
+		if err := json.NewEncoder(con.out).Encode(ended); err != nil {
+			return err
+		}
 	}
 	return ended.verdict()
 }
@@ -152,6 +154,7 @@ func (d *demo) play(ctx context.Context, url string) (*summary, error) {
 	defer status.Stop()
 	if err := d.join(ctx, status.C); err != nil {
 		if ctx.Err() != nil {
+			d.stopped(nil)
 			return nil, nil
 		}
 		return nil, err
@@ -168,7 +171,7 @@ func (d *demo) play(ctx context.Context, url string) (*summary, error) {
 	for {
 		select {
 		case <-ctx.Done():
-			fmt.Fprintln(d.status(), "stopped")
+			d.stopped(from)
 			return nil, nil
 		case <-status.C:
 			d.report()

@@ -108,6 +108,9 @@ func TestDemoEndsWithEverybodyRight(t *testing.T) {
 	if n := strings.Count(out, "\n"); n != 1 {
 		t.Errorf("%d lines on standard output, want the summary only:\n%s", n, out)
 	}
+	if !strings.Contains(errs, "after all was quiet: 0 wrong of ") {
+		t.Errorf("no summary for readers:\n%s", errs)
+	}
 	var s summary
 	d := json.NewDecoder(strings.NewReader(out))
 	d.DisallowUnknownFields()
@@ -167,16 +170,28 @@ func TestDemoShowsItself(t *testing.T) {
 	if code := d.stop(); code != 0 {
 		t.Errorf("stopped with status %d: %s", code, d.err)
 	}
-	if s := d.out.String(); !strings.HasSuffix(s, "stopped\n") {
+	if s := d.out.String(); !strings.HasSuffix(s, "\nstopped; --for 20s ends with a check\n") || !strings.Contains(s, "\nall ") {
 		t.Error(s)
 	}
 }
 
 func TestDemoOfOneChecksNothing(t *testing.T) {
 	t.Parallel()
-	code, _, errs := throngFor(t, "demo", "--bots", "1", "--for", "300ms", "--addr", "127.0.0.1:0")
+	code, out, errs := throngFor(t, "demo", "--bots", "1", "--for", "300ms", "--addr", "127.0.0.1:0")
 	if code != 1 || !strings.Contains(errs, "checked nothing") {
 		t.Errorf("status %d: %s", code, errs)
+	}
+	if !strings.Contains(out, "after all was quiet: 0 wrong of 0 ") || strings.Contains(errs, "after all was quiet") {
+		t.Errorf("the summary is not on standard output, or not on it alone:\n%s%s", out, errs)
+	}
+}
+
+func TestDemoStoppedBeforeItsEndSaysSo(t *testing.T) {
+	t.Parallel()
+	d := start(t, "demo", "--bots", "2", "--for", "1h", "--addr", "127.0.0.1:0", "--json")
+	d.err.after(t, "2 clients")
+	if code := d.stop(); code != 0 || !strings.HasSuffix(d.err.String(), "\nstopped before the check that --for 1h0m0s ends with\n") || d.out.String() != "" {
+		t.Errorf("status %d: %s%s", code, d.out, d.err)
 	}
 }
 

@@ -34,14 +34,19 @@ func (d *demo) report() {
 	joined := d.joined
 	d.mu.Unlock()
 	st := d.relay.Stats()
-	line := fmt.Sprintf("%3.0fs  %d clients  %d entities  %.0f updates/s  %.0f kB/s", now.at.Seconds(), joined, st.Entities, r.updates, r.bytes/1000)
-	if r.p99 > 0 {
-		line += fmt.Sprintf("  latency p50 %.1f p99 %.1f ms", r.p50, r.p99)
+	fmt.Fprintf(d.status(), "%3.0fs  %d clients  %d entities  %v\n", now.at.Seconds(), joined, st.Entities, r)
+}
+
+// stopped prints what a run that was ended early has come to since a look, which may be nil.
+func (d *demo) stopped(from *look) {
+	if now := d.look(); from != nil && now.at > from.at {
+		fmt.Fprintf(d.status(), "all %.0fs  %v\n", (now.at - from.at).Seconds(), now.since(from))
 	}
-	if !math.IsNaN(r.freshness) {
-		line += fmt.Sprintf("  fresh %.2f %%", 100*r.freshness)
+	if d.For > 0 {
+		fmt.Fprintf(d.status(), "stopped before the check that --for %v ends with\n", d.For)
+		return
 	}
-	fmt.Fprintln(d.status(), line)
+	fmt.Fprintln(d.status(), "stopped; --for 20s ends with a check")
 }
 
 // counters adds what only the demo can measure to those of the page.

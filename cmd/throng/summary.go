@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -33,6 +32,18 @@ func (l *look) since(from *look) rates {
 		freshness: 1 - float64(l.stale-from.stale)/float64(l.samples-from.samples)}
 }
 
+// String leaves out what was not measured.
+func (r rates) String() string {
+	line := fmt.Sprintf("%.0f updates/s  %.0f kB/s", r.updates, r.bytes/1000)
+	if r.p99 > 0 {
+		line += fmt.Sprintf("  latency p50 %.1f p99 %.1f ms", r.p50, r.p99)
+	}
+	if !math.IsNaN(r.freshness) {
+		line += fmt.Sprintf("  fresh %.2f %%", 100*r.freshness)
+	}
+	return line
+}
+
 // summary is what a run of the demo came to.
 type summary struct {
 	Clients        int     `json:"clients"`
@@ -58,10 +69,8 @@ func (s *summary) measured(r rates) {
 	}
 }
 
-func (s *summary) write(w io.Writer, asJSON bool) error {
-	if asJSON {
-		return json.NewEncoder(w).Encode(s)
-	}
+// write writes the summary for readers.
+func (s *summary) write(w io.Writer) error {
 	_, err := fmt.Fprintf(w, `%d clients, %d entities
 %.0f updates/s, %.1f bytes per update (all UDP payload from the relay)
 latency p50 %.1f ms, p99 %.1f ms; freshness %.3f %%

@@ -166,7 +166,7 @@ func TestRefusal(t *testing.T) {
 	}
 	for i, want := range map[int]string{
 		1: "throng: a position that is NaN or infinite: check the step that computes it (field delta.parcel.Pos)",
-		2: "throng: a value over 16 KiB: send large data in an Event, or split the field (field delta.parcel.Note)",
+		2: "throng: a value over 16 KiB: split the field (field delta.parcel.Note)",
 	} {
 		if err := pl.Refusal(pl.Pointer(e), i); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

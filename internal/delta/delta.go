@@ -22,7 +22,7 @@ var (
 	ErrSlot      = errors.New("throng: a slot that the layout does not have: the sender's layout differs")
 	ErrBool      = errors.New("throng: a bool that is neither 0 nor 1: the sender's layout differs")
 	ErrLength    = errors.New("throng: a length that does not fit its contents: the sender's layout differs")
-	ErrTooLong   = errors.New("throng: a value over 16 KiB: send large data in an Event, or split the field")
+	ErrTooLong   = errors.New("throng: a value over 16 KiB: split the field")
 	ErrNotFinite = errors.New("throng: a position that is NaN or infinite: check the step that computes it")
 	ErrCodec     = errors.New("throng: a codec whose bytes do not have its width: correct its Width, Append or Parse")
 )

@@ -27,7 +27,7 @@ var forms = map[reflect.Kind]Form{
 	reflect.Float32: Float32, reflect.Float64: Float64, reflect.String: String,
 }
 
-const useEvent = "send it in an Event, keep it on the authority plane, or give the type a throng.NetCodec"
+const useParts = "use a struct with a field per element, an entity per element, or give the type a throng.NetCodec"
 
 // refusals say why a kind cannot be a replicated value, and what to do instead (B-012, B-013).
 var refusals = map[reflect.Kind][2]string{
@@ -36,14 +36,14 @@ var refusals = map[reflect.Kind][2]string{
 	reflect.Uintptr:       {"is an address", "use uint64 if it is a number"},
 	reflect.Complex64:     {"is complex", "use throng.Vec2, or a struct of two floats"},
 	reflect.Complex128:    {"is complex", "use throng.Vec2, or a struct of two floats"},
-	reflect.Pointer:       {"is a pointer", "use a throng.NetID or throng.Ref for an entity, a struct by value for data"},
+	reflect.Pointer:       {"is a pointer", "use a throng.NetID for an entity, a struct by value for data"},
 	reflect.Interface:     {"is an interface", "use the concrete type, or an enum that says which; for an entity a throng.NetID"},
-	reflect.Func:          {"is a function", "send an Event, or use an enum that says what to do"},
-	reflect.Chan:          {"is a channel", "send an Event"},
-	reflect.UnsafePointer: {"is an unsafe pointer", "use a throng.NetID or throng.Ref for an entity, a struct by value for data"},
-	reflect.Slice:         {"is a slice", "use throng.List, " + useEvent},
-	reflect.Map:           {"is a map", "use throng.Map, " + useEvent},
-	reflect.Array:         {"is an array", "use a struct with a field per element, throng.List, or " + useEvent},
+	reflect.Func:          {"is a function", "use an enum that says what to do"},
+	reflect.Chan:          {"is a channel", "use a field with the newest value"},
+	reflect.UnsafePointer: {"is an unsafe pointer", "use a throng.NetID for an entity, a struct by value for data"},
+	reflect.Slice:         {"is a slice", useParts},
+	reflect.Map:           {"is a map", useParts},
+	reflect.Array:         {"is an array", useParts},
 }
 
 // compile takes type t at offset at of the entity apart. open admits unexported fields: t is part of a leaf.
@@ -52,7 +52,7 @@ func (s *scan) compile(t reflect.Type, at uintptr, path string, open bool) (c co
 		return s.leaf(leaf, t, at, path)
 	}
 	if slices.Contains(s.cfg.Skip, t) {
-		s.fault("B-013", path, "", "is another entity", "use its throng.NetID, or a throng.Ref")
+		s.fault("B-013", path, "", "is another entity", "use its throng.NetID")
 		return c
 	}
 	if form, ok := forms[t.Kind()]; ok {

@@ -174,7 +174,6 @@ func (r *Registry) class(body []byte) error {
 	if k := r.byNum[num]; k == nil {
 		has := slices.ContainsFunc(r.classes, func(k *Class) bool { return k.ID == c.ID })
 		r.byNum[num] = &Class{Class: *c, Num: num, other: has} // of another build: tracked, never shown
-		r.Strangers = append(r.Strangers, &r.byNum[num].Class)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ type Class struct {
 	Data  any    // the owner's
 
 	other bool // this build has the class, with another layout
+	met   bool // of a foreign class: an entity of it was introduced
 }
 
 // Copy is one entity as this client knows it. The exported fields are for the owner to read; Data, Shown and Mark are its own.

@@ -186,6 +186,10 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 	if k.ValuesLen(m.Mask, m.Values) != len(m.Values) {
 		return wire.ErrMalformed
 	}
+	if k.Local == 0 && !k.met { // a class may outlive its entities: only one that is here is worth a word
+		k.met = true
+		r.Strangers = append(r.Strangers, &k.Class)
+	}
 	if r.dead[m.ID].inc >= m.Inc && m.Inc != 0 {
 		r.stats.Dead++
 		r.tr.drop(trace.Dead, m.ID, uint64(m.Handle), k, m.Mask, len(m.Values))

@@ -122,7 +122,7 @@ func resolve(ctx context.Context, addr string) ([]netip.AddrPort, error) {
 	}
 	host, service, err := net.SplitHostPort(addr)
 	if err != nil {
-		return nil, fmt.Errorf("%w: write it as HOST:PORT, such as play.example.com:7777", err)
+		return nil, fmt.Errorf("%w: write it as HOST:PORT, such as play.example.com:9091", err)
 	}
 	port, err := net.DefaultResolver.LookupPort(ctx, "udp", service)
 	if err != nil {

@@ -54,5 +54,5 @@ func listenError(addr string, err error) error {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return fmt.Errorf("throng: listening on %s: this machine has no such address: use one of its own, or :PORT for all (%w)", addr, err)
 	}
-	return fmt.Errorf("throng: listening on %s: %w: write it as HOST:PORT, such as 127.0.0.1:7777", addr, err)
+	return fmt.Errorf("throng: listening on %s: %w: write it as HOST:PORT, such as 127.0.0.1:9091", addr, err)
 }

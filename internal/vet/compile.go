@@ -32,7 +32,7 @@ func (s *scan) compile(t types.Type, path string, open bool) (c compiled) {
 		return c
 	}
 	if is(t, "Entity") {
-		s.fault(aType, "B-013", path, "", "is another entity", "use its throng.NetID, or a throng.Ref")
+		s.fault(aType, "B-013", path, "", "is another entity", "use its throng.NetID")
 		return c
 	}
 	if _, ok := t.(*types.TypeParam); ok {

@@ -13,8 +13,8 @@ type Lamp struct {
 var last throng.Changes
 
 func use(w *throng.World, a, b *Lamp) {
-	c := *a                      // want entitycopy
-	w.MarkDirty(a, &b.Fuel)      // want fieldaddr
+	c := *a                   // want entitycopy
+	w.MarkDirty(a, &b.Fuel)   // want fieldaddr
 	go func() { w.Close() }() // want worldgo
 	_ = throng.Hooks[Lamp]{OnRep: func(l *Lamp, c throng.Changes) {
 		last = c // want keepchanges

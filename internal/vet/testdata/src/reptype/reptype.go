@@ -90,17 +90,17 @@ type Bad struct {
 	B uint             `rep:""` // want `\(uint\) has a size that differs between machines: use uint32 or uint64`
 	C uintptr          `rep:""` // want `\(uintptr\) is an address`
 	D complex128       `rep:""` // want `is complex`
-	E *int32           `rep:""` // want `\(\*int32\) is a pointer: use a throng.NetID or throng.Ref`
+	E *int32           `rep:""` // want `\(\*int32\) is a pointer: use a throng.NetID for an entity`
 	F any              `rep:""` // want `\(any\) is an interface`
 	G error            `rep:""` // want `\(error\) is an interface`
-	H func()           `rep:""` // want `is a function: send an Event`
-	I chan int32       `rep:""` // want `is a channel: send an Event`
+	H func()           `rep:""` // want `is a function: use an enum`
+	I chan int32       `rep:""` // want `is a channel: use a field`
 	J unsafe.Pointer   `rep:""` // want `is an unsafe pointer`
-	K []byte           `rep:""` // want `\(\[\]byte\) is a slice: use throng.List, send it in an Event, keep it on the authority plane, or give the type a throng.NetCodec`
-	L map[string]int   `rep:""` // want `is a map: use throng.Map`
+	K []byte           `rep:""` // want `\(\[\]byte\) is a slice: use a struct with a field per element, an entity per element, or give the type a throng.NetCodec`
+	L map[string]int   `rep:""` // want `is a map: use a struct`
 	M [4]int32         `rep:""` // want `is an array: use a struct with a field per element`
 	N Empty            `rep:""` // want `\(reptype.Empty\) has no size, so nothing to send`
-	O Good             `rep:""` // want `reptype.Bad.O.Entity is another entity: use its throng.NetID, or a throng.Ref` `reptype.Bad.O.free is not exported` `reptype.Bad.O.Open .* is a map`
+	O Good             `rep:""` // want `reptype.Bad.O.Entity is another entity: use its throng.NetID` `reptype.Bad.O.free is not exported` `reptype.Bad.O.Open .* is a map`
 	P Half             `rep:""` // want `reptype.Bad.P.b is not exported, so reptype.Half keeps its meaning to itself: export the field, or give the type a throng.NetCodec`
 	Q time.Time        `rep:""` // want `Q.wall is not exported` `Q.ext is not exported` `Q.loc is not exported` `has no fields`
 	R Node             `rep:""` // want `reptype.Bad.R.Next \(\*reptype.Node\) is a pointer`
