@@ -170,7 +170,7 @@ func TestDemoShowsItself(t *testing.T) {
 	if code := d.stop(); code != 0 {
 		t.Errorf("stopped with status %d: %s", code, d.err)
 	}
-	if s := d.out.String(); !strings.HasSuffix(s, "\nstopped; --for 20s ends with a check\n") || !strings.Contains(s, "\nall ") {
+	if s := d.out.String(); !strings.HasSuffix(s, "\nstopped; --for 20s ends with a check\n") || !strings.Contains(s, "\nover ") {
 		t.Error(s)
 	}
 }

@@ -40,7 +40,7 @@ func (d *demo) report() {
 // stopped prints what a run that was ended early has come to since a look, which may be nil.
 func (d *demo) stopped(from *look) {
 	if now := d.look(); from != nil && now.at > from.at {
-		fmt.Fprintf(d.status(), "all %.0fs  %v\n", (now.at - from.at).Seconds(), now.since(from))
+		fmt.Fprintf(d.status(), "over %.0fs  %v\n", (now.at - from.at).Seconds(), now.since(from))
 	}
 	if d.For > 0 {
 		fmt.Fprintf(d.status(), "stopped before the check that --for %v ends with\n", d.For)
