@@ -36,6 +36,8 @@ type cli struct {
 	Trace   traceCommand   `cmd:"" help:"Record, show and compare what clients send, receive and drop."`
 	Vet     vetCommand     `cmd:"" passthrough:"" help:"Run go vet with checks for the use of Throng."`
 	Version versionCommand `cmd:"" help:"Print the version."`
+
+	Versioned versionFlag `name:"version" help:"Print the version."`
 }
 
 // console is what a command may write to.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/alecthomas/kong"
 )
 
 // versionCommand tells what to name in a bug report.
@@ -19,6 +21,15 @@ type build struct {
 	Modified bool   `json:"modified,omitempty"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+}
+
+// versionFlag is the flag that many try first.
+type versionFlag bool
+
+// BeforeReset prints the version before anything is read that could be wrong or missing.
+func (versionFlag) BeforeReset(app *kong.Kong) error {
+	defer app.Exit(0)
+	return new(versionCommand).Run(console{app.Stdout, app.Stderr})
 }
 
 // Run prints the version.
