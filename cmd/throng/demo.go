@@ -63,7 +63,7 @@ func (c *demoCommand) Run(ctx context.Context, con console) error {
 	d.client = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: dropTime}))
 	d.m = newMeter(c.Bots, log)
 
-	page, err := listenHTTP(c.Addr)
+	page, err := listenHTTP("--addr", c.Addr)
 	if err != nil {
 		return err
 	}
@@ -104,15 +104,14 @@ func (d *demo) startRelay() (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := d.relay.ListenUDP(d.ListenUDP)
+	d.udp, err = listenUDP(d.relay, "--listen-udp", d.ListenUDP)
 	if err != nil {
 		return nil, err
 	}
-	d.udp = l.(*udp.Listener)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := d.relay.Serve(l); err != nil {
+		if err := d.relay.Serve(d.udp); err != nil {
 			d.m.fail(err)
 		}
 	}()

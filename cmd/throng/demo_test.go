@@ -213,8 +213,8 @@ func TestMistakes(t *testing.T) {
 		args string
 		want string
 	}{
-		{"demo --addr " + tcp.Addr().String(), "port is in use: stop the other program or choose another address"},
-		{"demo --addr 127.0.0.1:0 --listen-udp " + udp.LocalAddr().String(), "port is in use: stop the other program or choose another port"},
+		{"demo --addr " + tcp.Addr().String(), "port is in use: stop the other program or choose another port with --addr 127.0.0.1:PORT"},
+		{"demo --addr 127.0.0.1:0 --listen-udp " + udp.LocalAddr().String(), "port is in use: stop the other program or choose another port with --listen-udp 127.0.0.1:PORT"},
 		{"demo --addr 127.0.0.1:0 --listen-udp 0.0.0.0:0", "other machines could reach it"},
 		{"demo --addr nonsense", "write it as HOST:PORT"},
 		{"demo --bots 0", "between 1 and 10000"},
@@ -225,8 +225,8 @@ func TestMistakes(t *testing.T) {
 		{"serve --insecure-dev-key --listen :9091", "listen on 127.0.0.1, or make a key"},
 		{"serve --insecure-dev-key --key x", "use one of both"},
 		{"serve --key " + dir + "/none", "make one with `throng key "},
-		{"serve --insecure-dev-key --listen 127.0.0.1:0 --http " + tcp.Addr().String(), "port is in use"},
-		{"serve --insecure-dev-key --http 127.0.0.1:0 --listen " + udp.LocalAddr().String(), "port is in use"},
+		{"serve --insecure-dev-key --listen 127.0.0.1:0 --http " + tcp.Addr().String(), "port is in use: stop the other program or choose another port with --http 127.0.0.1:PORT"},
+		{"serve --insecure-dev-key --http 127.0.0.1:0 --listen " + udp.LocalAddr().String(), "port is in use: stop the other program or choose another port with --listen 127.0.0.1:PORT"},
 		{"serve --insecure-dev-key --listen 127.0.0.1:0 --http 127.0.0.1:0 --reach 9", "each"},
 		{"token --player ada --relay 127.0.0.1:1", "pass --key FILE"},
 		{"token --insecure-dev-key --player ada --relay 192.0.2.1:1", "other machines"},
@@ -255,8 +255,12 @@ func TestHelpAndVersion(t *testing.T) {
 	if code, out, _ := throngFor(t, "demo", "--help"); code != 0 || !strings.Contains(out, "--bots") {
 		t.Errorf("%d %s", code, out)
 	}
-	if code, out, _ := throngFor(t, "version"); code != 0 || !strings.HasPrefix(out, "throng ") {
+	code, out, _ := throngFor(t, "version")
+	if code != 0 || !strings.HasPrefix(out, "throng ") {
 		t.Errorf("%d %s", code, out)
+	}
+	if code, flagged, errs := throngFor(t, "--version"); code != 0 || flagged != out {
+		t.Errorf("--version: %d %s%s", code, flagged, errs)
 	}
 	var b build
 	if code, out, _ := throngFor(t, "version", "--json"); code != 0 || json.Unmarshal([]byte(out), &b) != nil || b.Go == "" {

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/netip"
 
-	"github.com/throng-dev/throng/internal/udp"
 	"github.com/throng-dev/throng/relay"
 	"github.com/throng-dev/throng/token"
 )
@@ -50,19 +49,19 @@ func (c *serveCommand) Run(ctx context.Context, con console) error {
 	if err != nil {
 		return err
 	}
-	page, err := listenHTTP(c.HTTP)
+	page, err := listenHTTP("--http", c.HTTP)
 	if err != nil {
 		return err
 	}
 	defer page.Close()
-	l, err := r.ListenUDP(c.Listen, c.Public...)
+	l, err := listenUDP(r, "--listen", c.Listen, c.Public...)
 	if err != nil {
 		return err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- r.Serve(l) }()
 	stopPage := servePage(page, newView(r, nil), func(mux *http.ServeMux) {
-		mux.Handle("GET /metrics", metrics(r, l.(*udp.Listener)))
+		mux.Handle("GET /metrics", metrics(r, l))
 		mux.Handle("GET /healthz", &health{relay: r})
 	})
 	defer stopPage()

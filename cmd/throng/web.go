@@ -7,22 +7,23 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"syscall"
 	"time"
 
 	"github.com/throng-dev/throng/internal/inspect"
+	"github.com/throng-dev/throng/internal/udp"
+	"github.com/throng-dev/throng/relay"
 )
 
-// listenHTTP opens a port for pages, with an error that says what to do.
-func listenHTTP(addr string) (net.Listener, error) {
+// listenHTTP opens a port for pages, with an error that says what to do. The flag is what sets addr.
+func listenHTTP(flag, addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	switch {
 	case err == nil:
 		return l, nil
-	case errors.Is(err, syscall.EADDRINUSE) || isWSAInUse(err):
-		host, _, _ := net.SplitHostPort(addr)
-		return nil, fmt.Errorf("serving the page on %s: port is in use: stop the other program or choose another address, such as %s",
-			addr, net.JoinHostPort(host, "0"))
+	case inUse(err):
+		return nil, choosePort("serving the page", flag, addr)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return nil, fmt.Errorf("serving the page on %s: this machine has no such address: use one of its own, such as 127.0.0.1:7777", addr)
 	case errors.Is(err, syscall.EACCES):
@@ -31,10 +32,28 @@ func listenHTTP(addr string) (net.Listener, error) {
 	return nil, fmt.Errorf("serving the page on %s: %w: write it as HOST:PORT, such as 127.0.0.1:7777", addr, err)
 }
 
-// isWSAInUse knows WSAEADDRINUSE: on Windows package syscall invents a number of its own for EADDRINUSE.
-func isWSAInUse(err error) bool {
+// listenUDP is listenHTTP for the port of a relay.
+func listenUDP(r *relay.Server, flag, addr string, public ...netip.AddrPort) (*udp.Listener, error) {
+	l, err := r.ListenUDP(addr, public...)
+	if err != nil && inUse(err) {
+		return nil, choosePort("listening", flag, addr)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.(*udp.Listener), nil
+}
+
+func choosePort(doing, flag, addr string) error {
+	host, _, _ := net.SplitHostPort(addr)
+	return fmt.Errorf("%s on %s: port is in use: stop the other program or choose another port with %s %s",
+		doing, addr, flag, net.JoinHostPort(host, "PORT"))
+}
+
+// inUse knows WSAEADDRINUSE, too: on Windows package syscall invents a number of its own for EADDRINUSE.
+func inUse(err error) bool {
 	var errno syscall.Errno
-	return errors.As(err, &errno) && errno == 10048
+	return errors.Is(err, syscall.EADDRINUSE) || runtime.GOOS == "windows" && errors.As(err, &errno) && errno == 10048
 }
 
 // servePage serves the inspector, and what else there is, until stop is called.
