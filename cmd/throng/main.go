@@ -57,11 +57,17 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], console{os.Stdout, os.Stderr}))
 }
 
+// errTold is for what went wrong in another program that has said so itself.
+var errTold = errors.New("see above")
+
 // run is the program. It returns the exit status.
 func run(ctx context.Context, args []string, con console) int {
 	err := dispatch(ctx, args, con)
 	if err == nil {
 		return 0
+	}
+	if errors.Is(err, errTold) {
+		return 1
 	}
 	fmt.Fprintln(con.err, "throng: "+strings.TrimPrefix(err.Error(), "throng: "))
 	return 1

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"regexp"
 	"strings"
 
 	"github.com/throng-dev/throng/internal/vet"
@@ -19,12 +22,19 @@ func (c *vetCommand) Run(ctx context.Context, con console) error {
 	if len(c.Args) > 0 && (c.Args[0] == "-h" || c.Args[0] == "--help") { // all arguments come here unread
 		return c.help(con)
 	}
-	status, err := vet.Run(ctx, c.Args, con.out, con.err)
-	if err == nil && status != 0 {
-		err = errors.New("vet: mend what is listed above, or turn a check off, as in -rephint=false")
+	var told bytes.Buffer
+	status, err := vet.Run(ctx, c.Args, con.out, io.MultiWriter(con.err, &told))
+	if err != nil || status == 0 {
+		return err
 	}
-	return err
+	if ctx.Err() == nil && !finding.Match(told.Bytes()) {
+		return errTold // the go command did not come to look at code, and has said why
+	}
+	return errors.New("vet: mend what is listed above, or turn a check off, as in -rephint=false")
 }
+
+// finding is how a line of what go vet finds begins, after the path: a place in code.
+var finding = regexp.MustCompile(`\.go:\d+(:\d+)?: `)
 
 func (*vetCommand) help(con console) error {
 	var b strings.Builder

@@ -38,13 +38,16 @@ func TestVet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const mend = "throng: vet: mend what is listed above"
 	for _, tc := range []struct {
 		args, want string
 		status     int
 	}{
 		{"vet ./good", "", 0},
+		{"vet ./nowhere", "nowhere: ", 1},
+		{"vet -nonsense ./good", "-nonsense", 1},
 		{"vet ./bad", "bad.Lamp.Count (int) has a size that differs between machines: use int32 or int64", 1},
-		{"vet ./...", "throng: vet: mend what is listed above", 1},
+		{"vet ./...", mend, 1},
 		{"vet -keepchanges ./bad", "last: throng.Changes are for the hook", 1},
 		{"vet --help", "-worldgo", 0},
 	} {
@@ -60,6 +63,9 @@ func TestVet(t *testing.T) {
 		}
 		if status != tc.status || tc.want == "" && len(out) > 0 || !strings.Contains(string(out), tc.want) {
 			t.Errorf("throng %s: status %d, want %d with %q\n%s", tc.args, status, tc.status, tc.want, out)
+		}
+		if found := strings.Contains(string(out), ".go:"); strings.Contains(string(out), mend) != found {
+			t.Errorf("throng %s: go vet looked at code: %v\n%s", tc.args, found, out)
 		}
 	}
 }
