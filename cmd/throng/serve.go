@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"github.com/throng-dev/throng/relay"
 	"github.com/throng-dev/throng/token"
@@ -23,11 +24,14 @@ type serveCommand struct {
 	AuthorityKey   string `placeholder:"FILE" help:"Key file for tokens that may override everybody."`
 	InsecureDevKey bool   `help:"Use the key that everybody knows, on a loopback address."`
 
-	Chunk       float64 `default:"1600" help:"Edge of a chunk in units."`
-	Reach       int     `default:"8" help:"Chunks away that a client is shown entities; -1: its own chunk only."`
-	Flat        bool    `help:"Chunks are columns: the third axis does not count."`
-	MaxRate     int     `default:"60" help:"Replication ticks a second of a client at most."`
-	MaxSessions int     `default:"10000" help:"Sessions at most."`
+	Chunk         float64       `default:"1600" help:"Edge of a chunk in units."`
+	Reach         int           `default:"8" help:"Chunks away that a client is shown entities; -1: its own chunk only."`
+	PropertyReach int           `placeholder:"N" help:"The same for what is not motion, owner or destruction; --reach at most, and by default."`
+	Flat          bool          `help:"Chunks are columns: the third axis does not count."`
+	PassThrough   bool          `help:"Keep no values for those who come later, and repair nothing that was lost."`
+	Flush         time.Duration `default:"50ms" help:"How long changes wait, while there are many, so that they travel together."`
+	MaxRate       int           `default:"60" help:"Replication ticks a second of a client at most."`
+	MaxSessions   int           `default:"10000" help:"Sessions at most."`
 
 	JSON bool `name:"json" help:"Log in JSON; the first line of standard output is an object with the addresses."`
 }
@@ -38,13 +42,16 @@ func (c *serveCommand) Run(ctx context.Context, con console) error {
 	if err != nil {
 		return err
 	}
-	var handler slog.Handler = slog.NewTextHandler(con.err, nil)
+	log := slog.New(slog.NewTextHandler(con.err, nil))
 	if c.JSON {
-		handler = slog.NewJSONHandler(con.err, nil)
+		log = slog.New(slog.NewJSONHandler(con.err, nil))
 	}
 	r, err := relay.New(relay.Config{
-		Default: relay.World{ChunkSize: c.Chunk, Reach: c.Reach, Flat: c.Flat, MaxRate: c.MaxRate},
-		Key:     key, AuthorityKey: authority, MaxSessions: c.MaxSessions, Logger: slog.New(handler),
+		Default: relay.World{
+			ChunkSize: c.Chunk, Reach: c.Reach, PropertyReach: c.PropertyReach, Flat: c.Flat, PassThrough: c.PassThrough,
+			MaxRate: c.MaxRate, Flush: c.Flush,
+		},
+		Key: key, AuthorityKey: authority, MaxSessions: c.MaxSessions, Logger: log,
 	})
 	if err != nil {
 		return err
@@ -66,10 +73,19 @@ func (c *serveCommand) Run(ctx context.Context, con console) error {
 	})
 	defer stopPage()
 	c.announce(con, l.Addr().String(), page.Addr().String())
-	select {
-	case err := <-ended:
-		return err // it did not end because somebody asked
-	case <-ctx.Done():
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	strange := strangeKeys{log: log}
+wait:
+	for {
+		select {
+		case err := <-ended:
+			return err // it did not end because somebody asked
+		case now := <-second.C:
+			strange.look(now, l.Stats().Dropped["token forged"])
+		case <-ctx.Done():
+			break wait
+		}
 	}
 	if err := r.Close(); err != nil {
 		return err
@@ -81,6 +97,23 @@ func (c *serveCommand) Run(ctx context.Context, con console) error {
 		fmt.Fprintln(con.out, "stopped")
 	}
 	return nil
+}
+
+// strangeKeys warns of tokens that the relay's keys do not open, once a minute at most: anybody may send some. Their clients
+// hear nothing, so that the log of the relay is where to learn of it.
+type strangeKeys struct {
+	log  *slog.Logger
+	told uint64    // how many there were at the last warning
+	next time.Time // warning, at the earliest
+}
+
+func (s *strangeKeys) look(now time.Time, n uint64) {
+	if n == s.told || now.Before(s.next) {
+		return
+	}
+	s.log.Warn("connect requests that this relay's key does not open: the backend uses another key, or the client uses token.DevSource and the relay has no --insecure-dev-key",
+		"requests", n-s.told)
+	s.told, s.next = n, now.Add(time.Minute)
 }
 
 func (c *serveCommand) announce(con console, udp, http string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"os"
@@ -42,7 +43,7 @@ func TestServeAndTokenGoTogether(t *testing.T) {
 	if info, err := os.Stat(key); err != nil || info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
 		t.Fatal(info.Mode(), err)
 	}
-	s := start(t, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--key", key, "--flat", "--reach", "1", "--json")
+	s := start(t, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--key", key, "--flat", "--reach", "2", "--property-reach", "1", "--flush", "40ms", "--json")
 	var at struct{ Listen, HTTP string }
 	if err := json.Unmarshal([]byte(s.out.after(t, "")), &at); err != nil {
 		t.Fatal(err)
@@ -69,7 +70,7 @@ func TestServeAndTokenGoTogether(t *testing.T) {
 	if want := throng.PlayerIDFrom(idFor("development player", "ada")); w.Self() != want {
 		t.Errorf("the player is %v instead of %v", w.Self(), want)
 	}
-	if p := w.Profile(); !p.Flat || p.Reach != 1 {
+	if p := w.Profile(); !p.Flat || p.Reach != 2 || p.PropertyReach != 1 || p.Flush != 40*time.Millisecond || !p.Retain {
 		t.Errorf("%+v", p)
 	}
 	lantern := &Lantern{Pos: throng.Vec2Quantize{X: 5, Y: 6}, Lit: true}
@@ -158,6 +159,53 @@ func TestServeWithTheDevelopmentKey(t *testing.T) {
 	}
 	if code := s.stop(); code != 0 || !strings.HasSuffix(s.out.String(), "stopped\n") {
 		t.Errorf("status %d: %s%s", code, s.out, s.err)
+	}
+}
+
+// A client with the wrong key hears nothing at all, so the relay's log has to tell.
+func TestServeWarnsOfStrangeKeys(t *testing.T) {
+	t.Parallel()
+	key := filepath.Join(t.TempDir(), "relay.key")
+	if code, _, errs := throngFor(t, "key", key); code != 0 {
+		t.Fatal(errs)
+	}
+	s := start(t, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--key", key, "--pass-through")
+	addr := s.out.after(t, "relay on ")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := throng.Join(ctx, addr, schema, throng.Config{TokenSource: token.DevSource(addr, "ada"), World: level})
+		done <- err
+	}()
+	s.err.after(t, "level=WARN msg=\"connect requests that this relay's key does not open: ")
+	cancel()
+	if err := <-done; err == nil {
+		t.Error("joined with a token of another key")
+	}
+}
+
+func TestStrangeKeysWarnOnceAMinute(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	s := strangeKeys{log: slog.New(slog.NewTextHandler(&out, nil))}
+	at := time.Now()
+	for i, c := range []struct {
+		after time.Duration
+		n     uint64
+		want  string
+	}{
+		{0, 0, ""},
+		{time.Second, 3, "requests=3"},
+		{2 * time.Second, 9, ""},
+		{61 * time.Second, 10, "requests=7"},
+		{5 * time.Minute, 10, ""},
+		{5*time.Minute + time.Second, 11, "requests=1"},
+	} {
+		out.Reset()
+		s.look(at.Add(c.after), c.n)
+		if got := out.String(); (got != "") != (c.want != "") || !strings.Contains(got, c.want) {
+			t.Errorf("look %d: %q, want %q in it", i, got, c.want)
+		}
 	}
 }
 
