@@ -8,7 +8,8 @@
 // queue: when its connection is free again it gets the newest frame, so a slow one skips frames, keeps no memory and
 // delays nobody.
 //
-// The page is three files in the binary: no build step, no other origin, no cookies. The handler only reads.
+// The page is three files in the binary: no build step, no other origin, no cookies. The handler only reads, but for the
+// switches of a Switcher if it is given one: /switches tells them, /switch sets one.
 package inspect
 
 import (
@@ -68,6 +69,8 @@ type Handler struct {
 	feed    *feed
 	hosts   []string
 	viewers chan struct{} // one token each
+
+	switcher Switcher // nil: none
 }
 
 // New returns a handler that asks src for a frame at most once an interval. An interval of zero or less is 200 ms.
@@ -91,8 +94,8 @@ func New(src Source, interval time.Duration, hosts ...string) *Handler {
 // on, but no other starts. It fits http.Server.RegisterOnShutdown, without which Shutdown waits for the viewers.
 func (h *Handler) Close() { h.feed.close() }
 
-// ServeHTTP answers "/", "/page.css", "/page.js", "/frame" and "/events"; everything else is not found. It leaves it to
-// package http to send no body where HEAD asks.
+// ServeHTTP answers "/", "/page.css", "/page.js", "/frame" and "/events", with a Switcher also "/switches" and a POST to
+// "/switch"; everything else is not found. It leaves it to package http to send no body where HEAD asks.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -100,7 +103,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Cache-Control", "no-store")
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+	sets := r.URL.Path == "/switch" && r.Method == http.MethodPost
+	if !sets && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		header.Set("Allow", "GET, HEAD")
 		http.Error(w, "throng: the inspector only reads: use GET", http.StatusMethodNotAllowed)
 		return
@@ -115,10 +119,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Content-Type", f.kind)
 		header.Set("Content-Length", strconv.Itoa(len(f.body)))
 		w.Write(f.body)
-	case r.URL.Path != "/frame" && r.URL.Path != "/events":
+	case r.URL.Path != "/frame" && r.URL.Path != "/events" && (h.switcher == nil || r.URL.Path != "/switches" && r.URL.Path != "/switch"):
 		http.Error(w, "throng: no such page: try /, /frame or /events", http.StatusNotFound)
-	case foreign(r):
-		http.Error(w, "throng: frames are for the inspector's own page", http.StatusForbidden)
+	case foreign(r) || sets && elsewhere(r):
+		http.Error(w, "throng: frames and switches are for the inspector's own page", http.StatusForbidden)
+	case sets:
+		h.set(w, r)
+	case r.URL.Path == "/switch":
+		header.Set("Allow", "POST")
+		http.Error(w, "throng: a switch is set with POST, /switches tells them all", http.StatusMethodNotAllowed)
+	case r.URL.Path == "/switches":
+		h.switches(w)
 	case r.URL.Path == "/frame":
 		h.frame(w, r)
 	default:

@@ -734,6 +734,49 @@ document.addEventListener("visibilitychange", () => {
   if (stream) stream.close();
 });
 
+// ---- switches
+
+const boxes = new Map(); // by name
+let asking = true; // until it turns out that there are none here
+
+async function switches() {
+  if (!asking || document.hidden) return;
+  try {
+    const answer = await fetch("switches");
+    if (answer.status === 404) asking = false;
+    if (answer.ok) for (const s of await answer.json()) check(s.name, s.on);
+  } catch { /* the stream tells of a lost connection */ }
+}
+
+function check(name, on) {
+  let box = boxes.get(name);
+  if (!box) {
+    const label = make("label", "");
+    box = document.createElement("input");
+    box.type = "checkbox";
+    box.addEventListener("change", () => set(name, box));
+    label.append(box, make("span", name));
+    $("boxes").append(label);
+    $("switches").hidden = false;
+    boxes.set(name, box);
+  }
+  if (!box.busy) box.checked = on;
+}
+
+async function set(name, box) {
+  box.busy = true;
+  let refusal = "";
+  try {
+    const answer = await fetch("switch", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ name, on: box.checked }) });
+    if (!answer.ok) refusal = await answer.text();
+  } catch {
+    refusal = "No connection: " + name + " was not set.";
+  }
+  box.busy = false;
+  text($("refusal"), refusal);
+  switches();
+}
+
 // ---- the reader's hands
 
 const fingers = new Map();
@@ -808,5 +851,7 @@ setInterval(() => {
 }, 10000);
 
 setInterval(remember, 500);
+setInterval(switches, 2000);
+switches();
 connect();
 requestAnimationFrame(draw);
