@@ -76,8 +76,11 @@ func (b *bot) changed(role throng.Role, t *track, s state) {
 		t.push(b.now, s)
 		return
 	}
+	if t == nil {
+		return // a mirror: see throng.Config.Loopback
+	}
 	b.own++
-	if b.seen++; b.seen%8 == 0 && t != nil {
+	if b.seen++; b.seen%8 == 0 {
 		if at, ok := t.written(s); ok {
 			b.heard = append(b.heard, at)
 		}

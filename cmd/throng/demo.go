@@ -28,6 +28,7 @@ type demoCommand struct {
 	Addr      string        `default:"127.0.0.1:7777" help:"Where the page is served."`
 	For       time.Duration `default:"0s" help:"End after this long with a check and a summary; 0 runs until Ctrl-C."`
 	JSON      bool          `name:"json" help:"Standard output is the summary alone, as one JSON object; everything else, the summary for readers too, goes to standard error."`
+	Switch    []string      `placeholder:"NAME" help:"Switches of the first bot to begin with on, with commas between: trace.entity, trace.state, trace.event, trace.net, loopback.state. The page has them all; the trace goes to standard error."`
 	ListenUDP string        `name:"listen-udp" default:"127.0.0.1:0" help:"Where the relay listens; loopback only."`
 }
 
@@ -45,6 +46,7 @@ type demo struct {
 	relay  *relay.Server
 	udp    *udp.Listener
 	client *slog.Logger
+	first  *switches // of the first bot
 	crews  []*crew
 	last   *look // of the newest status line
 
@@ -61,6 +63,7 @@ func (c *demoCommand) Run(ctx context.Context, con console) error {
 	d := &demo{demoCommand: c, con: con}
 	log := &faults{out: con.err}
 	d.client = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: dropTime}))
+	d.first = newSwitches(slog.New(slog.NewTextHandler(con.err, &slog.HandlerOptions{ReplaceAttr: dropTime})))
 	d.m = newMeter(c.Bots, log)
 
 	page, err := listenHTTP("--addr", c.Addr)
@@ -74,7 +77,7 @@ func (c *demoCommand) Run(ctx context.Context, con console) error {
 	}
 	v := newView(d.relay, d.counters)
 	v.field = &inspect.Rect{MaxX: d.m.side, MaxY: d.m.side}
-	stopPage := servePage(page, v)
+	stopPage := servePage(page, inspect.NewSwitching(v, d.first, 0))
 	ended, err := d.play(ctx, "http://"+page.Addr().String())
 	stopPage()
 	stopRelay()
@@ -145,6 +148,7 @@ func (d *demo) play(ctx context.Context, url string) (*summary, error) {
 				b.w.Close()
 			}
 		}
+		d.first.flush()
 	}
 	defer leave()
 
@@ -226,11 +230,23 @@ func (d *demo) joinOne(ctx context.Context, i int) error {
 	ctx, cancel := context.WithTimeout(ctx, joinWait)
 	defer cancel()
 	b, addr := d.m.bots[i], d.udp.Addr().String()
-	w, err := throng.Join(ctx, addr, schema, throng.Config{TokenSource: token.DevSource(addr, b.name), World: level, Hooks: b.hooks(), Logger: d.client})
+	cfg := throng.Config{TokenSource: token.DevSource(addr, b.name), World: level, Hooks: b.hooks(), Logger: d.client}
+	if i == 0 {
+		cfg.Tracer = d.first.tracer
+	}
+	w, err := throng.Join(ctx, addr, schema, cfg)
 	if err != nil {
 		return fmt.Errorf("%s cannot join: %w", b.name, err)
 	}
 	b.w = w
+	if i == 0 {
+		for _, name := range d.Switch { // the crew does not have it yet
+			if err := w.SetSwitch(name, true); err != nil {
+				return fmt.Errorf("--switch: %w", err)
+			}
+		}
+		d.first.world.Store(w)
+	}
 	d.mu.Lock()
 	d.joined++
 	d.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/throng-dev/throng/internal/inspect"
 	"github.com/throng-dev/throng/relay"
 	"github.com/throng-dev/throng/token"
 )
@@ -67,7 +68,7 @@ func (c *serveCommand) Run(ctx context.Context, con console) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- r.Serve(l) }()
-	stopPage := servePage(page, newView(r, nil), func(mux *http.ServeMux) {
+	stopPage := servePage(page, inspect.New(newView(r, nil), 0), func(mux *http.ServeMux) {
 		mux.Handle("GET /metrics", metrics(r, l))
 		mux.Handle("GET /healthz", &health{relay: r})
 	})

@@ -57,8 +57,7 @@ func inUse(err error) bool {
 }
 
 // servePage serves the inspector, and what else there is, until stop is called.
-func servePage(l net.Listener, v *view, more ...func(*http.ServeMux)) (stop func()) {
-	h := inspect.New(v, 0)
+func servePage(l net.Listener, h *inspect.Handler, more ...func(*http.ServeMux)) (stop func()) {
 	mux := http.NewServeMux()
 	mux.Handle("/", h)
 	for _, add := range more {

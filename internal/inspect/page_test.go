@@ -176,6 +176,48 @@ for (const values of [[], [null, null], [null, 0], [0, 3]]) {
 	}
 }
 
+// TestScriptSwitches has a page with a switch, which somebody clicks twice: the second time it is refused.
+func TestScriptSwitches(t *testing.T) {
+	out := play(t, part(t, "const boxes", "// ---- the reader's hands")+`
+const nodes = {}, $ = (id) => nodes[id] ||= node();
+function node() {
+  return { hidden: true, kids: [], append(...k) { this.kids.push(...k); }, addEventListener(_, f) { this.click = () => { this.checked = !this.checked; return f(); }; } };
+}
+const document = { createElement: node }, make = (tag, s) => Object.assign(node(), { textContent: s }), text = (n, s) => { n.textContent = s; };
+let on = false, code = 200;
+async function fetch(path, req) {
+  if (!req) return { status: code, ok: code === 200, json: async () => code === 200 && [{ name: "trace.state", on }] };
+  console.log(path, req.method, req.headers["Content-Type"], req.body);
+  if (on) return { ok: false, text: async () => "no" };
+  on = JSON.parse(req.body).on;
+  return { ok: true };
+}
+(async () => {
+  await switches();
+  const box = $("boxes").kids[0].kids[0], tell = () => console.log($("switches").hidden, $("boxes").kids.length, box.checked, $("refusal").textContent);
+  tell();
+  for (let i = 0; i < 2; i++) {
+    await box.click();
+    await switches();
+    tell();
+  }
+  code = 404;
+  await switches();
+  console.log(asking);
+})();
+`)
+	const want = `false 1 false undefined
+switch POST application/json {"name":"trace.state","on":true}
+false 1 true 
+switch POST application/json {"name":"trace.state","on":false}
+false 1 true no
+false
+`
+	if out != want {
+		t.Errorf("got:\n%s\nwant:\n%s", out, want)
+	}
+}
+
 // TestBalancedCanFail breaks a sound script in each way that balanced is there for.
 func TestBalancedCanFail(t *testing.T) {
 	const sound = "f(\"a)\", 'b]', `c${x + \"}\"}d`); /* ( */ // {\nif (a / b > c) { g[1] = 2; }\n"
