@@ -139,6 +139,9 @@ func (c *Client) Slot() (index, max uint32) { return c.index, c.max }
 
 // Receive takes one datagram from Remote, decrypts it in place and returns the payload, if it is one.
 func (c *Client) Receive(now Now, datagram []byte) (payload []byte, why Drop) {
+	if c.state == Connected {
+		c.expireOld(now) // what a stopped program finds in its buffer is as old as the stop: it proves nothing
+	}
 	if c.state == Over {
 		return nil, DropState
 	}

@@ -47,7 +47,9 @@ func (s *Shard) announced(o *Session, m *wire.Entity) *table.Class {
 	if m.ID != (wire.ID{}) && int(m.Class) < len(o.classes) {
 		if c := o.classes[m.Class]; c != nil && c.ValuesLen(m.Mask, m.Values) == len(m.Values) && len(m.Values) <= wire.MaxValues {
 			places := m.Flags&wire.EntityPlaced != 0 && !o.placed[m.ID] // what it places, others may drive
-			if o.owned < s.cfg.SessionEntities && !(places && len(o.placed) >= s.cfg.SessionEntities) {
+			// What a player announced counts against it for its life, whoever drives it; what a certificate proves was counted before.
+			proven := m.Flags&wire.EntityHosted != 0 && len(m.Cert) > 0 && s.cfg.Key != nil
+			if (s.made(o.Player) < s.cfg.SessionEntities || proven) && !(places && len(o.placed) >= s.cfg.SessionEntities) {
 				return c
 			}
 			reason = wire.RefusedLimit
@@ -127,6 +129,10 @@ func (s *Shard) create(o *Session, m *wire.Entity, c *table.Class, inc, term wir
 	if driver != nil {
 		e.Driver = driver.number
 		driver.owned++
+	}
+	if len(m.Cert) == 0 || e.Flags&wire.EntityHosted == 0 { // the host brings back what many players made
+		e.Maker = s.share(o.Player)
+		e.Maker.Entities++
 	}
 	s.accept(e, m.Mask, m.Values)
 	e.Dirty = 0 // nobody knows it yet: who comes to know it is introduced to all of this
@@ -261,7 +267,7 @@ func (s *Shard) heardGone(o *Session, m *wire.Entity) {
 	if e := s.table.ByID(m.ID); e != nil && e.Inc <= m.Inc {
 		s.kill(e, wire.WhyDestroyed, wire.PlayerID{})
 	}
-	s.table.SetGone(m.ID, m.Inc)
+	s.table.SetGone(m.ID, m.Inc, o.placed[m.ID])
 }
 
 // destroy takes a request to destroy, by the driver or by the host.
@@ -291,7 +297,8 @@ func (s *Shard) kill(e *table.Entity, why wire.Why, by wire.PlayerID) {
 			d.avatar = nil
 		}
 	}
-	e.Death = &table.Death{By: by}
+	s.discharge(e)
+	e.Death = &table.Death{By: by, At: s.now}
 	if why == wire.WhyDestroyed && s.cfg.Key != nil {
 		e.Cert = s.mac(e.ID, 0, e.Inc, 0, wire.PlayerID{})
 	}

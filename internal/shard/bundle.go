@@ -140,7 +140,7 @@ func (s *Shard) bundle(o *Session, out []transport.Datagram) []transport.Datagra
 		w.ownRecords()
 		w.introductions()
 		w.segments(near)
-		if len(o.intros)+len(o.own) > 0 {
+		if len(o.intros)+len(o.own)+len(o.leaves) > 0 {
 			s.work, s.retry = true, true
 		}
 	}
@@ -301,9 +301,15 @@ func appendLen(b []byte, n int) []byte {
 
 func (w *bundler) departs() {
 	s, o := w.s, w.o
+	keep := o.leaves[:0]
 	for _, h := range o.leaves {
 		p := o.pairs.get(h)
-		if p == nil || p.state != leaving || p.pkt != 0 {
+		if p == nil || p.state != leaving || p.pkt != 0 || p.flags&kept != 0 {
+			continue
+		}
+		if o.tokens <= 0 {
+			p.flags |= kept // once in the list
+			keep = append(keep, h)
 			continue
 		}
 		e := s.table.ByHandle(h)
@@ -320,7 +326,10 @@ func (w *bundler) departs() {
 		o.sent.own = append(o.sent.own, ownRef{handle: h, kind: refDepart})
 		s.stats.Departs++
 	}
-	o.leaves = o.leaves[:0]
+	for _, h := range keep {
+		o.pairs.get(h).flags &^= kept
+	}
+	o.leaves = keep
 }
 
 // frame writes a frame into the packets and counts it against what is the observer's own.

@@ -120,7 +120,7 @@ func (w *theatre) round() {
 	w.now += 50 * time.Millisecond
 	for i, c := range w.seats {
 		for range 64 {
-			if !c.sess.open || !c.conn.WantsSend(w.now) {
+			if !c.sess.open || c.sess.Err() != nil || !c.conn.WantsSend(w.now) {
 				break
 			}
 			if err := w.send(c, nil); err != nil {

@@ -25,6 +25,7 @@ const (
 const (
 	queued = 1 << iota // in the session's list of introductions or departures to send
 	far                // beyond the property reach
+	kept               // scratch of departs
 )
 
 // pairs is the set of a session, dense, with an index by handle.

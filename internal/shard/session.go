@@ -329,7 +329,7 @@ func (o *Session) class(body []byte) error {
 	}
 	k := s.byHash[classKey{c.ID, c.Hash, c.Shape()}]
 	if k == nil {
-		if len(s.classes) >= wire.MaxClasses {
+		if len(s.classes) >= wire.MaxClasses || !s.mayAdd(o.Player, len(body)) {
 			s.stats.Refused++
 			return nil
 		}

@@ -11,6 +11,7 @@
 package shard
 
 import (
+	"errors"
 	"math"
 	"time"
 
@@ -95,6 +96,7 @@ type Shard struct {
 	settled  bool
 	standby  []standing
 	failed   []*Session
+	shares   map[wire.PlayerID]*table.Share
 	roster   []wire.Player // who entered and left since everybody was told
 	rosterAt time.Duration
 
@@ -132,7 +134,7 @@ func New(now time.Duration, cfg Config) *Shard {
 	def(&cfg.SessionEntities, 4096)
 	def(&cfg.MaxEntities, 65536)
 	s := &Shard{cfg: cfg, now: now, started: now, flushed: now, table: table.New(cfg.Start, cfg.MaxEntities),
-		byHash: make(map[classKey]*table.Class), byNumber: make(map[uint32]*Session)}
+		byHash: make(map[classKey]*table.Class), shares: make(map[wire.PlayerID]*table.Share), byNumber: make(map[uint32]*Session)}
 	if cfg.Rest != 0 {
 		s.table.SetRest(cfg.Rest)
 	}
@@ -341,6 +343,9 @@ func (s *Shard) finish() {
 	keep := s.dying[:0]
 	for _, e := range s.dying {
 		if e.Refs > 0 {
+			if s.now-e.At > heldDead {
+				s.tooLate(e)
+			}
 			keep = append(keep, e)
 		} else if !s.cfg.Faults.ReuseNow {
 			s.table.Free(s.now, e)
@@ -348,4 +353,19 @@ func (s *Shard) finish() {
 	}
 	clear(s.dying[len(keep):])
 	s.dying = keep
+}
+
+// heldDead is how long a session may leave a departure unacked.
+const heldDead = 30 * time.Second
+
+var errHeldDead = errors.New("a departure was not acked for 30 s")
+
+// tooLate ends the sessions that hold the handle of what died long ago: handles are the world's.
+func (s *Shard) tooLate(e *table.Entity) {
+	for _, o := range s.sessions {
+		if p := o.pairs.get(e.Handle); p != nil && o.closing == nil && !o.silent {
+			o.closing = errHeldDead
+			s.failed = append(s.failed, o)
+		}
+	}
 }

@@ -43,6 +43,7 @@ type Entity struct {
 	Inc, Term wire.Count
 	AnnTerm   wire.Count // term under which it was re-announced; 0 once the relay moved it
 	Owner     wire.PlayerID
+	Maker     *Share // of who announced it; nil: nobody's
 	Class     *Class
 	*Death           // nil while it lives
 	Driver    uint32 // number of the session that drives it; 0: none
@@ -54,20 +55,19 @@ type Entity struct {
 	Flags     uint16
 	N         uint16 // overrides of this term
 	Gen       uint8
-	Why       wire.Why // of Dead
-	Dead      bool     // no longer in the world
-	Silent    bool     // its driver's session is silent: nobody sees it
-	Revoking  bool     // between revoke and assign
-	ToHost    bool     // Target is whoever is host then
-	Rejected  uint8    // reason last told to the driver
+	Dead      bool  // no longer in the world
+	Silent    bool  // its driver's session is silent: nobody sees it
+	Revoking  bool  // between revoke and assign
+	ToHost    bool  // Target is whoever is host then
+	Rejected  uint8 // reason last told to the driver
+	Listed    bool  // in the owner's list of dirty entities
+	Checked   bool  // in the owner's list of entities whose presence must be looked at
 
 	Target   uint32 // session that gets the drive
 	Deadline time.Duration
 
-	Prev    grid.Chunk // chunk at the last flush
-	Dirty   uint64     // slots changed since the last flush
-	Listed  bool       // in the owner's list of dirty entities
-	Checked bool       // in the owner's list of entities whose presence must be looked at
+	Prev  grid.Chunk // chunk at the last flush
+	Dirty uint64     // slots changed since the last flush
 
 	vers  []uint32               // per slot its version, then per slot its upstream tick
 	upSet uint64                 // slots with a valid tick
@@ -80,6 +80,8 @@ type Entity struct {
 type Death struct {
 	By   wire.PlayerID // who destroyed it
 	Cert []byte        // of its destruction
+	At   time.Duration
+	Why  wire.Why
 }
 
 // Overtaken reports whether slot i was written in this term by an upstream tick at or after tick.

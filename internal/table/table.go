@@ -16,18 +16,17 @@ const maxGone = 65536
 
 // Table holds the entities of one world. It belongs to one goroutine.
 type Table struct {
-	start  uint32 // start number of the relay: high half of terms and incarnations
-	limit  int
-	incs   uint32
-	terms  uint32
-	rest   time.Duration
-	ents   []*Entity // by handle; nil: free or never used
-	gens   []uint8
-	byID   map[wire.ID]*Entity
-	free   []freed // oldest first
-	head   int
-	gone   map[wire.ID]wire.Count
-	goneID []wire.ID // in order of the first destruction
+	start            uint32 // start number of the relay: high half of terms and incarnations
+	limit            int
+	incs             uint32
+	terms            uint32
+	rest             time.Duration
+	ents             []*Entity // by handle; nil: free or never used
+	gens             []uint8
+	byID             map[wire.ID]*Entity
+	free             []freed // oldest first
+	head             int
+	gone, gonePlaced gone
 }
 
 type freed struct {
@@ -38,7 +37,7 @@ type freed struct {
 // New returns the table of a world with at most limit entities.
 func New(start uint32, limit int) *Table {
 	return &Table{start: start, limit: min(limit, wire.MaxHandle), rest: rest, ents: make([]*Entity, 1), gens: make([]uint8, 1),
-		byID: make(map[wire.ID]*Entity), gone: make(map[wire.ID]wire.Count)}
+		byID: make(map[wire.ID]*Entity)}
 }
 
 // SetRest changes how long a free index rests, for simulators whose network is as fast as they like.
@@ -116,30 +115,52 @@ func (t *Table) handle(now time.Duration) uint32 {
 
 // Kill takes an entity out of the world. Its handle stays until Free. If it was destroyed its incarnation is remembered.
 func (t *Table) Kill(e *Entity, why wire.Why) {
-	e.Dead, e.Why = true, why
+	e.Dead = true
+	if e.Death == nil {
+		e.Death = new(Death)
+	}
+	e.Death.Why = why
 	if t.byID[e.ID] == e {
 		delete(t.byID, e.ID)
 	}
 	if why == wire.WhyDestroyed {
-		t.SetGone(e.ID, e.Inc)
+		t.SetGone(e.ID, e.Inc, e.Flags&wire.EntityPlaced != 0)
 	}
 }
 
-// SetGone remembers that an incarnation was destroyed.
-func (t *Table) SetGone(id wire.ID, inc wire.Count) {
-	old, ok := t.gone[id]
-	if !ok {
-		if len(t.goneID) >= maxGone {
-			delete(t.gone, t.goneID[0])
-			t.goneID = t.goneID[1:]
-		}
-		t.goneID = append(t.goneID, id)
+// SetGone remembers that an incarnation was destroyed. Placed entities have a list of their own: they stay destroyed for the life of
+// the world, and nobody may push them out of it by spawning and destroying.
+func (t *Table) SetGone(id wire.ID, inc wire.Count, placed bool) {
+	l := &t.gone
+	if placed {
+		l = &t.gonePlaced
 	}
-	t.gone[id] = max(old, inc)
+	l.set(id, inc)
 }
 
 // Gone is the highest destroyed incarnation of an id, or 0.
-func (t *Table) Gone(id wire.ID) wire.Count { return t.gone[id] }
+func (t *Table) Gone(id wire.ID) wire.Count { return max(t.gone.inc[id], t.gonePlaced.inc[id]) }
+
+// gone is a list of destroyed incarnations, the oldest forgotten first.
+type gone struct {
+	inc   map[wire.ID]wire.Count
+	order []wire.ID
+}
+
+func (l *gone) set(id wire.ID, inc wire.Count) {
+	if l.inc == nil {
+		l.inc = make(map[wire.ID]wire.Count)
+	}
+	old, ok := l.inc[id]
+	if !ok {
+		if len(l.order) >= maxGone {
+			delete(l.inc, l.order[0])
+			l.order = l.order[1:]
+		}
+		l.order = append(l.order, id)
+	}
+	l.inc[id] = max(old, inc)
+}
 
 // Free gives back the handle of a dead entity that no session holds.
 func (t *Table) Free(now time.Duration, e *Entity) {

@@ -128,16 +128,16 @@ func TestR25GoneListIsBounded(t *testing.T) {
 	if tb.Gone(r.ID) != 0 {
 		t.Fatal("released is not destroyed")
 	}
-	tb.SetGone(e.ID, e.Inc-1)
+	tb.SetGone(e.ID, e.Inc-1, false)
 	if tb.Gone(e.ID) != e.Inc {
 		t.Fatal("an older incarnation hides a newer")
 	}
 	for i := 1; i < maxGone+100; i++ {
-		tb.SetGone(id(i), 1)
-		tb.SetGone(id(i), 2) // again is not another
+		tb.SetGone(id(i), 1, false)
+		tb.SetGone(id(i), 2, false) // again is not another
 	}
-	if len(tb.gone) != maxGone || len(tb.goneID) != maxGone {
-		t.Fatalf("%d and %d", len(tb.gone), len(tb.goneID))
+	if len(tb.gone.inc) != maxGone || len(tb.gone.order) != maxGone {
+		t.Fatalf("%d and %d", len(tb.gone.inc), len(tb.gone.order))
 	}
 	if tb.Gone(id(99)) != 0 || tb.Gone(id(100)) != 2 || tb.Gone(id(maxGone+99)) != 2 {
 		t.Fatal("not the oldest were forgotten")

@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"sync"
 	"testing"
 
 	"golang.org/x/tools/go/analysis"
@@ -13,13 +14,17 @@ func TestAnalyzers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads packages with the go command")
 	}
+	var mu sync.Mutex // packages are analysed side by side
 	run := map[string]bool{}
 	all := &analysis.Analyzer{Name: "all", Doc: "run the analyzer that a package is named for", Requires: []*analysis.Analyzer{declarations}}
 	all.Run = func(pass *analysis.Pass) (any, error) {
 		var own []*analysis.Analyzer
 		for _, a := range Analyzers {
 			if a.Name == pass.Pkg.Name() {
-				own, run[a.Name] = append(own, a), true
+				own = append(own, a)
+				mu.Lock()
+				run[a.Name] = true
+				mu.Unlock()
 			}
 		}
 		if own == nil {
