@@ -63,6 +63,9 @@ func (w *World) applyCopy(c *registry.Copy) {
 		if k == nil {
 			return // of a class this build lacks
 		}
+		if w.cfg.NoProxies && !c.Drives() {
+			return
+		}
 		b = w.newBody(c, k, k.newObject())
 		w.write(b, c)
 		w.point(b, c)
@@ -72,6 +75,9 @@ func (w *World) applyCopy(c *registry.Copy) {
 		return
 	}
 	was := b.e.owner
+	if w.cfg.NoProperties && !c.Drives() {
+		c.Applied() // B-032
+	}
 	if changed := w.write(b, c); changed != 0 {
 		w.events = append(w.events, happening{kind: changedFields, b: b, changed: changed})
 	}

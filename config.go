@@ -40,12 +40,21 @@ type Config struct {
 	// MaxEntities is how many entities of others this client holds at once; the nearest come first. 0 means 4096.
 	MaxEntities int
 
+	// NoProperties switches property replication off here: nothing is compared, marked or repeated, and what arrives after an
+	// entity's first values is ignored. Spawns, destroys and owners go on.
+	NoProperties bool
+	// NoProxies keeps entities of others away: no body, no hook. Own spawns go on. It is for clients that only write.
+	NoProxies bool
+
 	// Hooks is the behaviour of classes.
 	Hooks []Hook
 	// OnHost runs when the host changed; was is the one before, zero if there was none. World.Host tells the new one.
 	OnHost func(w *World, was PlayerID)
 	// OnPlayer runs when a player entered or left the world. Those already there when Join returns are in World.Players.
 	OnPlayer func(w *World, p PlayerInfo, present bool)
+	// OnUnknownClass runs once for each class of the world that this build lacks, when an entity of it is near: nothing of it is
+	// shown. A class that this build has with another layout is not unknown; the log names the difference.
+	OnUnknownClass func(w *World, name string, id uint32)
 	// OnState runs when the connection changes.
 	OnState func(w *World, s ConnState)
 

@@ -253,7 +253,7 @@ func (w *World) mayDestroy(b *body) bool {
 func (w *World) MarkDirty(o Object, fields ...any) error {
 	defer w.leave(w.enter("MarkDirty"))
 	b := w.bodyOf(o)
-	if b == nil || b.gone {
+	if b == nil || b.gone || w.cfg.NoProperties {
 		return nil
 	}
 	if !b.drives {

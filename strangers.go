@@ -36,6 +36,9 @@ func (w *World) strangers() {
 		}
 		w.log.Warn("throng: this build lacks a class of the world: its entities are not shown here, add it to the schema",
 			"cat", "entity", "class", c.Name, "id", c.ID)
+		if w.cfg.OnUnknownClass != nil {
+			w.user(func() { w.cfg.OnUnknownClass(w, c.Name, c.ID) })
+		}
 	}
 }
 

@@ -20,6 +20,8 @@ type Options struct {
 	Relay    shard.Faults
 	Client   registry.Faults
 	Restarts bool // the relay restarts now and then
+	// PassThrough keeps no values: Safety, presence and who drives hold as ever, values are not compared.
+	PassThrough bool
 	// PropertyReach below Reach makes two lanes; 0: the same.
 	Reach, PropertyReach int
 	Link                 *memnet.Link // both ways, while the program runs; nil: drawn by the seed
@@ -217,6 +219,9 @@ func (w *world) newRelay() {
 	w.epoch++
 	w.start++
 	prof := shard.DefaultProfile()
+	if w.opt.PassThrough {
+		prof.Flags &^= wire.ProfileRetain
+	}
 	prof.Reach, prof.PropertyReach = uint8(w.opt.Reach), uint8(w.opt.PropertyReach)
 	w.relay = shard.New(w.Now(), shard.Config{Epoch: w.epoch, Start: w.start, Key: []byte("k"), World: "w", Profile: prof,
 		Rest: 400 * time.Millisecond, Faults: w.opt.Relay, Accepted: w.accept})
