@@ -2,9 +2,11 @@ package throngtest_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/throng-dev/throng"
+	"github.com/throng-dev/throng/relay"
 	"github.com/throng-dev/throng/throngtest"
 )
 
@@ -22,8 +24,8 @@ func TestKeyframesRepeatWithoutNotify(t *testing.T) {
 		d.clear()
 		before := b.Stats()
 		n.Run(10 * time.Second)
-		if got := b.Stats().Records - before.Records; got < 16 || got > 20 { // the tick after each 500 ms
-			t.Errorf("%d keyframes in 10 s, want 16 to 20", got)
+		if got := b.Stats().Records - before.Records; got < 19 || got > 21 { // the tick nearest to each 500 ms
+			t.Errorf("%d keyframes in 10 s, want 20", got)
 		}
 		d.want(t)
 		// A keyframe carries current values, manual ones too, and is then done with their marks.
@@ -49,6 +51,75 @@ func TestNothingChangedNothingSent(t *testing.T) {
 			t.Errorf("%d records about nothing", got)
 		}
 	})
+}
+
+// Beacon and QuietBeacon are the same but for the class's own switch.
+type Beacon struct {
+	throng.Entity
+	N int32 `rep:"heartbeat"`
+}
+
+type QuietBeacon struct {
+	throng.Entity
+	N int32 `rep:"heartbeat"`
+}
+
+var (
+	Beacons      = throng.NewClass[Beacon]("beacon", throng.ClassConfig{})
+	QuietBeacons = throng.NewClass[QuietBeacon]("quiet beacon", throng.ClassConfig{NoHeartbeat: true})
+	BeaconSchema = throng.MustSchema(Beacons, QuietBeacons)
+)
+
+// Keyframes are off for a world, a client, a class or one entity; changes go on (B-027).
+func TestKeyframesOff(t *testing.T) {
+	for name, off := range map[string]struct {
+		world relay.World
+		cfg   throng.Config
+		spawn func(w *throng.World) error
+		some  bool
+	}{
+		"on":     {spawn: func(w *throng.World) error { return w.Spawn(&Beacon{}) }, some: true},
+		"world":  {world: relay.World{Keyframe: -1}, spawn: func(w *throng.World) error { return w.Spawn(&Beacon{}) }},
+		"client": {cfg: throng.Config{Keyframe: throng.Off}, spawn: func(w *throng.World) error { return w.Spawn(&Beacon{}) }},
+		"class":  {spawn: func(w *throng.World) error { return w.Spawn(&QuietBeacon{}) }},
+		"entity": {spawn: func(w *throng.World) error { return w.Spawn(&Beacon{}, throng.WithoutHeartbeat()) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := throngtest.New(t, BeaconSchema, throngtest.World(off.world))
+				a, b := n.Join("a", off.cfg), n.Join("b", throng.Config{})
+				must(t, off.spawn(a))
+				n.Run(2 * time.Second)
+				before := b.Stats()
+				if before.Entities != 1 {
+					t.Fatalf("b holds %d entities", before.Entities)
+				}
+				n.Run(20 * time.Second)
+				if got := b.Stats().Records - before.Records; (got > 0) != off.some {
+					t.Errorf("%d keyframes in 20 s", got)
+				}
+				for o := range a.Entities() {
+					switch e := o.(type) {
+					case *Beacon:
+						e.N = 7
+					case *QuietBeacon:
+						e.N = 7
+					}
+				}
+				n.Until(time.Second, "a change goes on", func() bool {
+					for o := range b.Entities() {
+						switch e := o.(type) {
+						case *Beacon:
+							return e.N == 7
+						case *QuietBeacon:
+							return e.N == 7
+						}
+					}
+					return false
+				})
+			})
+		})
+	}
 }
 
 // Keyframes of many entities are spread over the interval by id (B-027).

@@ -1,11 +1,8 @@
 package throngtest_test
 
 import (
-	"bytes"
 	"context"
-	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,23 +10,6 @@ import (
 	"github.com/throng-dev/throng"
 	"github.com/throng-dev/throng/throngtest"
 )
-
-type sharedLog struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *sharedLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *sharedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
 
 type doorNow struct {
 	throng.Entity
@@ -100,8 +80,8 @@ func TestLayoutGuard(t *testing.T) {
 				n := throngtest.New(t, throng.MustSchema(doors, Posts))
 				a := n.Join("a", throng.Config{})
 				// The other build joins with a schema of its own.
-				log := &sharedLog{}
-				cfg := n.Config("b", throng.Config{Logger: slog.New(slog.NewTextHandler(log, nil))})
+				var log logbook
+				cfg := n.Config("b", throng.Config{Logger: log.logger()})
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
 				b, err := throng.Join(ctx, n.Addr(), throng.MustSchema(other.class, Posts), cfg)
@@ -130,9 +110,9 @@ func TestLayoutGuard(t *testing.T) {
 				if b.Stats().Foreign == 0 {
 					t.Error("nothing was counted as foreign")
 				}
-				lines := strings.Count(log.String(), "another layout")
-				if lines != 1 || !strings.Contains(log.String(), other.says) {
-					t.Errorf("%d lines say so, want one that names %q:\n%s", lines, other.says, log.String())
+				lines := log.count("another layout")
+				if lines != 1 || !strings.Contains(log.text(), other.says) {
+					t.Errorf("%d lines say so, want one that names %q:\n%s", lines, other.says, log.text())
 				}
 			})
 		})

@@ -77,14 +77,11 @@ type client struct {
 	step func()
 }
 
-// Option changes the relay of a Net.
+// Option changes the relay of a Net. Any function of its Config is one; World makes the usual.
 type Option func(*relay.Config)
 
 // World sets the profile of every level.
 func World(w relay.World) Option { return func(c *relay.Config) { c.Default = w } }
-
-// Relay changes anything else of the relay.
-func Relay(f func(*relay.Config)) Option { return f }
 
 // New starts a relay. It ends with the test, which must run inside synctest.Test.
 func New(t testing.TB, s *throng.Schema, opts ...Option) *Net {
