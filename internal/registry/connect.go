@@ -19,7 +19,7 @@ const heardFor = 30 * time.Second
 func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	r.now, r.conn, r.backlog = now, conn, nil
 	r.Welcomed, r.Due, r.Refused, r.EndMark, r.hasCur, r.full, r.isReady = false, false, nil, false, false, false, false
-	r.byH, r.fence, r.sent = map[uint32]*Copy{}, map[uint32]uint64{}, sentLog{}
+	r.byH, r.fence, r.last, r.sent = map[uint32]*Copy{}, map[uint32]uint64{}, map[uint32]last{}, sentLog{}
 	r.byNum = r.byNum[:0]
 	clear(r.Players)
 	r.Strangers = nil
@@ -64,6 +64,9 @@ func (r *Registry) Announce() {
 func (r *Registry) ready() {
 	r.isReady = true
 	r.sendView()
+	if r.cfg.Departures {
+		r.queue(wire.AppendWatch(nil, wire.WatchDepartures))
+	}
 	r.queue([]byte{wire.MsgReady})
 }
 

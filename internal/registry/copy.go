@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"time"
+
 	"github.com/throng-dev/throng/internal/grid"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -58,6 +60,7 @@ type Copy struct {
 	listed  bool // in the registry's order
 	marked  bool // in the registry's list of copies to send
 	mirror  bool // of what this client sends (B-121)
+	echoed  bool // driven here, and told the owner that it came back
 
 	flush uint32 // of a mirror: counts what it took
 
@@ -71,14 +74,9 @@ type Copy struct {
 	verSet    uint64
 	verEntity uint32 // fault OneVersion
 
-	staged []staged
-	buf    []byte
-}
-
-// staged is a record that waits for the game: the slots to write among those it has.
-type staged struct {
-	apply, mask uint64
-	from, to    int32
+	heard time.Duration // when a record or an introduction named it last; 0: never
+	wait  *stage        // records for the owner; nil: none
+	rest  *stages
 }
 
 // Drives reports whether this client drives the entity: its values are the source.
@@ -112,67 +110,14 @@ func (c *Copy) olderThan(flush uint32, mask uint64) uint64 {
 	return mask
 }
 
-// stage keeps a record for the owner. The bytes are copied.
-func (c *Copy) stage(apply, mask uint64, values []byte) {
-	if len(c.buf)+len(values) > 2*wire.MaxValues {
-		c.compact()
-	}
-	at := int32(len(c.buf))
-	c.buf = append(c.buf, values...)
-	c.staged = append(c.staged, staged{apply, mask, at, int32(len(c.buf))})
-}
-
-// compact keeps the newest value of each slot only: a game that does not tick costs at most the values of its entities.
-func (c *Copy) compact() {
-	var last [wire.MaxSlots][]byte
-	all := uint64(0)
-	c.Staged(func(apply, mask uint64, values []byte) {
-		for i := range c.Class.Slots {
-			if mask>>i&1 == 0 {
-				continue
-			}
-			l := c.Class.ValueLen(i, values)
-			if apply>>i&1 != 0 {
-				last[i] = values[:l]
-				all |= 1 << i
-			}
-			values = values[l:]
-		}
-	})
-	var b []byte
-	for i := range c.Class.Slots {
-		if all>>i&1 != 0 {
-			b = append(b, last[i]...)
-		}
-	}
-	c.buf = b
-	c.staged = append(c.staged[:0], staged{all, all, 0, int32(len(b))})
-}
-
-// Staged calls f for every record that waits, oldest first: values holds the slots of mask, those in apply are to be written.
-func (c *Copy) Staged(f func(apply, mask uint64, values []byte)) {
-	for _, s := range c.staged {
-		f(s.apply, s.mask, c.buf[s.from:s.to])
-	}
-}
-
-// Applied drops what waits.
-func (c *Copy) Applied() {
-	c.staged = c.staged[:0]
-	if cap(c.buf) > 4*wire.MaxValues {
-		c.buf = nil
-	}
-	c.buf = c.buf[:0]
-}
-
 // current is what the values of a copy will be once the owner has applied what waits: what the owner holds, overlaid by what
 // is staged. A revoke may come before the game saw the assign; the release must not send what the body held before.
 func (r *Registry) current(c *Copy, mask uint64, b []byte) (out []byte, sent uint64, at grid.Chunk) {
-	if len(c.staged) == 0 {
+	if c.wait == nil {
 		return r.cfg.Encode(c, mask, b)
 	}
 	c.compact()
-	waits := c.staged[0].mask
+	waits := c.wait.list[0].mask
 	at = c.Chunk
 	var held []byte
 	if need := mask &^ waits; need != 0 {
@@ -181,7 +126,7 @@ func (r *Registry) current(c *Copy, mask uint64, b []byte) (out []byte, sent uin
 	if p := c.Class.Position; p >= 0 && waits>>p&1 != 0 {
 		at = c.Chunk
 	}
-	staged := c.buf
+	staged := c.wait.buf
 	for i := range c.Class.Slots {
 		bit := uint64(1) << i
 		if waits&bit != 0 {

@@ -16,7 +16,7 @@ func (r *Registry) Spawn(id wire.ID, k *Class, owner wire.PlayerID, flags uint16
 	r.nonce++
 	hosted := flags&(wire.EntityHosted|wire.EntityPlaced) != 0
 	c := &Copy{ID: id, Class: k, Owner: owner, Flags: flags, Shown: true, nonce: r.nonce, pending: true, drives: !hosted,
-		placed: flags&wire.EntityPlaced != 0, ver: make([]uint32, len(k.Slots))}
+		placed: flags&wire.EntityPlaced != 0, ver: make([]uint32, len(k.Slots)), rest: &r.stages}
 	r.add(c)
 	bind(c)
 	if r.isReady { // else Announce will
@@ -103,6 +103,10 @@ func (r *Registry) Send(now time.Duration, tick bool, limit, headroom int, buffe
 	r.now = now
 	if len(r.backlog) > 0 {
 		r.unblock()
+	}
+	if r.full && now >= r.roomAt { // what is driven now is room too
+		r.roomAt = now + time.Second/4
+		r.makeRoom()
 	}
 	p := packer{r: r, now: now, limit: min(limit, r.conn.Limit(now)), headroom: headroom, buffer: buffer, out: out}
 	if tick && r.Welcomed {

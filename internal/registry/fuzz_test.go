@@ -206,8 +206,8 @@ func FuzzRegistryReceive(f *testing.F) {
 			}
 			g.send(false)
 			g.r.Each(func(c *Copy) {
-				if len(c.buf) > 2*wire.MaxValues+wire.MaxValues || len(c.staged) > 2*wire.MaxValues+1 {
-					t.Fatalf("%d bytes staged in %d records", len(c.buf), len(c.staged))
+				if w := c.wait; w != nil && (len(w.buf) > 2*wire.MaxValues || len(w.list) > maxCopyWait) {
+					t.Fatalf("%d bytes staged in %d records", len(w.buf), len(w.list))
 				}
 			})
 		}

@@ -110,6 +110,7 @@ func (r *Registry) segment(pn uint64, body []byte) error {
 			continue
 		}
 		if c.drives {
+			r.echo(c)
 			r.stats.Echo++
 			r.tr.delta(trace.In, c, rec.Mask, len(rec.Values), r.cur.Flush, "", trace.Echo)
 			if r.cfg.Faults.EchoApplied {
@@ -124,6 +125,7 @@ func (r *Registry) segment(pn uint64, body []byte) error {
 			continue
 		}
 		c.Chunk = rec.Chunk
+		r.hear(c)
 		r.merge(c, r.cur.Flush, rec.Mask, rec.Values)
 	}
 	return w.Err()
@@ -201,7 +203,7 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 		r.tr.delta(trace.In, c, m.Mask, len(m.Values), r.cur.Flush, r.path, trace.Stale)
 		return nil
 	}
-	if c == nil && len(r.byID) >= r.cfg.MaxEntities {
+	if c == nil && len(r.byID) >= r.cfg.MaxEntities && r.foreigners() >= r.cfg.MaxEntities {
 		r.stats.NoRoom++
 		r.tr.drop(trace.Full, m.ID, uint64(m.Handle), k, m.Mask, len(m.Values))
 		r.full = true
@@ -230,6 +232,8 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 	c.drives, c.waiting, c.pending, c.old = false, false, false, false
 	c.placed = m.Flags&wire.EntityPlaced != 0
 	r.byH[m.Handle] = c
+	r.hear(c)
+	delete(r.last, m.Handle)
 	r.change(c)
 	if m.Term > c.Term || lostDrive {
 		r.own(c, m.Owner, m.Term, m.Flags)
@@ -271,7 +275,7 @@ func (r *Registry) create(id wire.ID, inc wire.Count, k *Class, nonce uint32) *C
 		r.drop(c, wire.WhyDestroyed, wire.PlayerID{}, c.Inc > 0, nil)
 	}
 	delete(r.mine, id)
-	c := &Copy{ID: id, Inc: inc, Class: k, ver: make([]uint32, len(k.Slots))}
+	c := &Copy{ID: id, Inc: inc, Class: k, ver: make([]uint32, len(k.Slots)), rest: &r.stages}
 	r.add(c)
 	r.change(c)
 	return c
@@ -281,9 +285,11 @@ func (r *Registry) depart(pn uint64, m *wire.Depart) {
 	if m.Handle != 0 && r.fenced(m.Handle, pn, false, true) {
 		return
 	}
+	news := r.news(m)
 	c := r.byH[m.Handle]
 	if p := r.pend[m.ID]; p != nil && r.answers(p, m.Nonce) {
 		r.discard(p, m.Why, m.By, 0)
+		news = false
 	}
 	if c == nil { // not bound yet: by id
 		c = r.byID[m.ID]
@@ -295,8 +301,12 @@ func (r *Registry) depart(pn uint64, m *wire.Depart) {
 	dead := m.Why == wire.WhyDestroyed
 	if dead && (c == nil || c.ID == m.ID) {
 		r.died(m.ID, m.Inc, m.Cert)
+		delete(r.mine, m.ID) // confirmed
 	}
 	if c == nil {
+		if news {
+			r.left(m)
+		}
 		return
 	}
 	if c.placed && !dead { // the body stands on every client: it only loses its source

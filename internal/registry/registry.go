@@ -33,6 +33,8 @@ type Config struct {
 	Trace trace.Sink
 	// Sent takes the values of every delta that leaves, valid during the call; nil: nobody does (B-121).
 	Sent func(c *Copy, mask uint64, values []byte)
+	// Departures asks the relay for departures, within reach, of what this client does not hold: see Lefts.
+	Departures bool
 	// Observer is a client that has no classes and wants none: values of any count as applied, and are kept nowhere.
 	Observer bool
 	// Faults plants faults for tests of the tests; empty in production.
@@ -88,6 +90,7 @@ type Registry struct {
 	hasCur    bool
 	tick      uint32
 	full      bool
+	trackSelf bool
 	isReady   bool // told the relay that presence may begin
 
 	classes []*Class // those of this build
@@ -108,6 +111,10 @@ type Registry struct {
 
 	views   []grid.Chunk
 	follow  bool
+	stages  stages
+	last    map[uint32]last // by handle
+	lefts   []Left
+	roomAt  time.Duration
 	sent    sentLog
 	backlog [][]byte // control messages that the reliable window had no room for, oldest first
 	stats   Stats
@@ -131,7 +138,7 @@ func New(cfg Config) *Registry {
 		cfg.MaxEntities = 4096
 	}
 	return &Registry{cfg: cfg, tr: newTracer(cfg.Trace), nonce: cfg.Nonce, Players: map[wire.PlayerID]wire.Player{}, byID: map[wire.ID]*Copy{}, byH: map[uint32]*Copy{},
-		fence: map[uint32]uint64{}, pend: map[wire.ID]*Copy{}, dead: map[wire.ID]death{}, mine: map[wire.ID]wire.Count{}, follow: true}
+		fence: map[uint32]uint64{}, last: map[uint32]last{}, pend: map[wire.ID]*Copy{}, dead: map[wire.ID]death{}, mine: map[wire.ID]wire.Count{}, follow: true}
 }
 
 // Stats returns the counters.
@@ -216,17 +223,16 @@ func (r *Registry) drop(c *Copy, why wire.Why, by wire.PlayerID, died bool, cert
 	}
 	c.Gone, c.Why, c.By = true, why, by
 	c.drives = false
+	c.Applied()
 	r.change(c)
-	if r.full && len(r.byID) < r.cfg.MaxEntities*15/16 {
-		r.full = false
-		r.queue([]byte{wire.MsgRoom})
-	}
+	r.makeRoom()
 }
 
 // discard ends an announcement that stood beside the body of an older incarnation, which is the body again.
 func (r *Registry) discard(p *Copy, why wire.Why, by wire.PlayerID, reason uint8) {
 	delete(r.pend, p.ID)
 	p.Gone, p.Why, p.By, p.Refused = true, why, by, reason
+	p.Applied()
 	r.change(p)
 	if c := r.byID[p.ID]; c != nil { // after p: one body an id at every instant
 		if i := slices.Index(r.changed, c); i >= 0 {

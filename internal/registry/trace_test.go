@@ -250,7 +250,7 @@ func TestObserverAppliesEveryClass(t *testing.T) {
 	g.lines = nil
 	g.frame(wire.KindIntro, m.Append(nil, grid.Chunk{}))
 	g.want(t, "entity in spawn / other", "state in delta / other / X / baseline")
-	if n := g.r.Stats().Foreign; n != 0 || g.r.changed != nil && len(g.r.Find(wire.ID{3}).staged) != 0 {
+	if n := g.r.Stats().Foreign; n != 0 || g.r.changed != nil && g.r.Find(wire.ID{3}).wait != nil {
 		t.Errorf("%d foreign, or values are kept", n)
 	}
 }
@@ -262,8 +262,8 @@ func TestMirror(t *testing.T) {
 	before, sent := g.r.Stats(), g.conn.Unacked()
 	g.r.Reflect(m, 2, []byte{1})
 	g.r.Reflect(m, 2, []byte{0})
-	if got := g.r.Changed(nil); len(got) != 1 || got[0] != m || m.Drives() || m.Bound() || len(m.staged) != 2 {
-		t.Errorf("%v, %d records", got, len(m.staged))
+	if got := g.r.Changed(nil); len(got) != 1 || got[0] != m || m.Drives() || m.Bound() || len(m.wait.list) != 2 {
+		t.Errorf("%v, %d records", got, len(m.wait.list))
 	}
 	g.r.Destroy(m, wire.PlayerID{})
 	g.r.Request(m)

@@ -179,6 +179,7 @@ func (s *Shard) hand(e *table.Entity, driver, announcer *Session) {
 		driver.pairs.add(e.Handle).state = drives
 	} else {
 		driver.clean(p)
+		driver.remember(p)
 		p.state = drives
 	}
 	if driver == announcer {
@@ -298,6 +299,7 @@ func (s *Shard) kill(e *table.Entity, why wire.Why, by wire.PlayerID) {
 		}
 	}
 	s.discharge(e)
+	s.part(e)
 	e.Death = &table.Death{By: by, At: s.now}
 	if why == wire.WhyDestroyed && s.cfg.Key != nil {
 		e.Cert = s.mac(e.ID, 0, e.Inc, 0, wire.PlayerID{})

@@ -163,6 +163,9 @@ func (s *Shard) pass(e *table.Entity, to *Session, term wire.Count) {
 			e.Owner = to.Player
 		}
 		if silent := to.silent && e.Flags&wire.EntityHosted == 0; silent != e.Silent {
+			if silent {
+				s.part(e)
+			}
 			e.Silent = silent
 			s.look(e)
 		}
@@ -222,6 +225,9 @@ func (s *Shard) silence() {
 		o.silent, changed, s.work = silent, true, true
 		for _, e := range s.table.All() {
 			if e != nil && !e.Dead && e.Driver == o.number && e.Flags&wire.EntityHosted == 0 {
+				if silent {
+					s.part(e)
+				}
 				e.Silent = silent
 				s.look(e)
 				if silent && e.Revoking && s.target(e) != nil {

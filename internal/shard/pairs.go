@@ -23,9 +23,10 @@ const (
 )
 
 const (
-	queued = 1 << iota // in the session's list of introductions or departures to send
-	far                // beyond the property reach
-	kept               // scratch of departs
+	queued    = 1 << iota // in the session's list of introductions or departures to send
+	far                   // beyond the property reach
+	kept                  // scratch of departs
+	forgotten             // refused, until there is something new of it (B-063)
 )
 
 // pairs is the set of a session, dense, with an index by handle.

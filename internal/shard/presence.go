@@ -12,6 +12,8 @@ import (
 // presence decides who has what in reach: for entities that appeared, crossed a chunk or went, with every session; for
 // sessions that moved their view, with everything near.
 func (s *Shard) presence() {
+	s.partings()
+	s.heard()
 	for _, e := range s.moved {
 		for _, o := range s.sessions {
 			if !o.looked {
@@ -143,6 +145,7 @@ func (o *Session) lane(p *pair, e *table.Entity, d int64) {
 // introduce queues an introduction: now, or again.
 func (o *Session) introduce(p *pair) {
 	o.clean(p)
+	o.remember(p)
 	o.shard.work = true
 	p.state = introducing
 	p.flags &^= far
@@ -155,6 +158,7 @@ func (o *Session) introduce(p *pair) {
 // depart queues a departure.
 func (o *Session) depart(p *pair) {
 	o.clean(p)
+	o.remember(p)
 	o.shard.work = true
 	p.state = leaving
 	p.flags &^= far
@@ -163,6 +167,9 @@ func (o *Session) depart(p *pair) {
 
 // forget ends a pair: the session holds nothing of the entity any more.
 func (o *Session) forget(e *table.Entity) {
+	if p := o.pairs.get(e.Handle); p != nil {
+		o.remember(p)
+	}
 	o.pairs.remove(e.Handle)
 	e.Refs--
 }
@@ -180,7 +187,7 @@ func (s *Shard) noRoom(o *Session, m *wire.Entity) {
 func (o *Session) room() {
 	o.full = false
 	o.pairs.each(func(p *pair) {
-		if p.state == refused {
+		if p.state == refused && p.flags&forgotten == 0 {
 			o.introduce(p)
 		}
 	})

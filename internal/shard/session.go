@@ -32,6 +32,9 @@ type Session struct {
 	silent bool
 	full   bool // reported no room
 
+	departures bool // is told of departures in reach of what it does not hold
+	forgot     int  // pairs that are forgotten
+
 	classes []*table.Class // by the client's own number
 	knows   []uint64       // bit set: class numbers the client can resolve
 	told    int            // of the world's classes, how many were sent to it
@@ -185,6 +188,8 @@ func (o *Session) Message(_ uint64, stream int, msg []byte) {
 		o.ready, o.looked, s.work = true, true, true
 	case wire.MsgRoom:
 		o.room()
+	case wire.MsgWatch:
+		err = o.watch(body)
 	default:
 		var m wire.Entity
 		if m, err = wire.ParseEntity(kind, body); err == nil {
@@ -197,7 +202,7 @@ func (o *Session) Message(_ uint64, stream int, msg []byte) {
 }
 
 func (s *Shard) message(o *Session, kind byte, m *wire.Entity) {
-	if o.Observer && kind != wire.MsgNoRoom && kind != wire.MsgGone {
+	if o.Observer && kind != wire.MsgNoRoom && kind != wire.MsgForgot && kind != wire.MsgGone {
 		s.stats.Refused++
 		o.refuse(m, wire.RefusedRights)
 		return
@@ -221,6 +226,8 @@ func (s *Shard) message(o *Session, kind byte, m *wire.Entity) {
 		s.override(o, m)
 	case wire.MsgNoRoom:
 		s.noRoom(o, m)
+	case wire.MsgForgot:
+		s.forgot(o, m)
 	}
 }
 

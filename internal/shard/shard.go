@@ -101,6 +101,7 @@ type Shard struct {
 	rosterAt time.Duration
 
 	dirty    []*table.Entity // slots changed since the last flush
+	parted   []*table.Entity // died or fell silent since the last flush
 	moved    []*table.Entity // appeared, crossed a chunk, died, fell silent
 	revoking []*table.Entity
 	dying    []*table.Entity // dead, still held by somebody

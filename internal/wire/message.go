@@ -22,6 +22,8 @@ const (
 	MsgReady      = 12 // up: all is announced, presence may begin
 	MsgNoRoom     = 13 // up: a newcomer was refused at the entity bound
 	MsgRoom       = 14 // up: there is room again
+	MsgWatch      = 26 // up: what else the session wants to be told of
+	MsgForgot     = 27 // up: nothing was heard of an entity, its copy is gone
 
 	MsgWelcome  = 32 // down: the answer to Hello
 	MsgRefuse   = 33 // down: the session ends
@@ -87,6 +89,7 @@ var entityFields = [...]uint16{
 	MsgAgain:      fInc | fTerm | fNonce | fClass | fFlags | fOwner | fCert | fChunk | fMask | fValues,
 	MsgGone:       fInc | fCert,
 	MsgNoRoom:     fInc | fHandle,
+	MsgForgot:     fInc | fHandle,
 	MsgBind:       fInc | fTerm | fNonce | fHandle | fFlags | fOwner | fCert,
 	MsgAssign:     fInc | fTerm | fNonce | fClass | fHash | fFlags | fHandle | fN | fOwner | fVersion | fCert | fChunk | fMask | fValues,
 	MsgRevoke:     fInc | fTerm,

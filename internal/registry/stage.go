@@ -1,0 +1,122 @@
+package registry
+
+import "github.com/throng-dev/throng/internal/wire"
+
+// What arrives waits for the game, in memory that is lent to a copy only while something does:
+//
+//	merge, assign, override ─► Copy.stage ─► Staged, once the game ticks ─► Applied: the memory is for the next
+//
+// A game that does not tick costs at most the newest values of its entities: beyond maxBacklog records in all, those of a
+// copy become one, in which the newest of each slot stands.
+
+// Bounds of what waits.
+const (
+	maxWaiting  = 8192 // records of all copies together until they are merged (B-063)
+	maxCopyWait = 64   // records of one copy
+	maxLent     = 256  // stages kept for reuse
+)
+
+// stage is what waits for the owner of one copy.
+type stage struct {
+	list []staged
+	buf  []byte
+}
+
+// staged is a record: the slots to write among those it has.
+type staged struct {
+	apply, mask uint64
+	from, to    int32
+}
+
+// stages lends memory to the copies of a registry.
+type stages struct {
+	free    []*stage
+	scratch []byte
+	waiting int  // records, of all copies
+	newest  bool // keep nothing but the newest of each slot
+	merged  uint64
+}
+
+// SetBacklog says whether records of one entity wait each for itself, as far as the bounds allow, or merge at once.
+func (r *Registry) SetBacklog(on bool) { r.stages.newest = !on }
+
+// Backlog is how many records wait for the owner, and how many were merged into newer ones while they did.
+func (r *Registry) Backlog() (waiting int, merged uint64) { return r.stages.waiting, r.stages.merged }
+
+// stage keeps a record for the owner. The bytes are copied.
+func (c *Copy) stage(apply, mask uint64, values []byte) {
+	if c.wait == nil {
+		c.wait = c.rest.lend()
+	}
+	w := c.wait
+	at := int32(len(w.buf))
+	w.buf = append(w.buf, values...)
+	w.list = append(w.list, staged{apply, mask, at, int32(len(w.buf))})
+	c.rest.waiting++
+	if len(w.buf) > 2*wire.MaxValues || len(w.list) > maxCopyWait || len(w.list) > 1 && (c.rest.newest || c.rest.waiting > maxWaiting) {
+		c.compact()
+	}
+}
+
+func (s *stages) lend() *stage {
+	if n := len(s.free); n > 0 {
+		w := s.free[n-1]
+		s.free[n-1], s.free = nil, s.free[:n-1]
+		return w
+	}
+	return &stage{}
+}
+
+// compact keeps the newest value of each slot only.
+func (c *Copy) compact() {
+	var last [wire.MaxSlots][]byte
+	all := uint64(0)
+	c.Staged(func(apply, mask uint64, values []byte) {
+		for i := range c.Class.Slots {
+			if mask>>i&1 == 0 {
+				continue
+			}
+			l := c.Class.ValueLen(i, values)
+			if apply>>i&1 != 0 {
+				last[i] = values[:l]
+				all |= 1 << i
+			}
+			values = values[l:]
+		}
+	})
+	s, w := c.rest, c.wait
+	b := s.scratch[:0]
+	for i := range c.Class.Slots {
+		if all>>i&1 != 0 {
+			b = append(b, last[i]...)
+		}
+	}
+	w.buf, s.scratch = b, w.buf[:0]
+	s.waiting -= len(w.list) - 1
+	s.merged += uint64(len(w.list) - 1)
+	w.list = append(w.list[:0], staged{all, all, 0, int32(len(b))})
+}
+
+// Staged calls f for every record that waits, oldest first: values holds the slots of mask, those in apply are to be written.
+func (c *Copy) Staged(f func(apply, mask uint64, values []byte)) {
+	if c.wait == nil {
+		return
+	}
+	for _, s := range c.wait.list {
+		f(s.apply, s.mask, c.wait.buf[s.from:s.to])
+	}
+}
+
+// Applied drops what waits.
+func (c *Copy) Applied() {
+	w := c.wait
+	if w == nil {
+		return
+	}
+	s := c.rest
+	s.waiting -= len(w.list)
+	c.wait = nil
+	if w.list, w.buf = w.list[:0], w.buf[:0]; len(s.free) < maxLent && cap(w.buf) <= 4*wire.MaxValues {
+		s.free = append(s.free, w)
+	}
+}
