@@ -90,6 +90,18 @@ func TestGateStepsCanFail(t *testing.T) {
 			name: "example", steps: "examples", says: "<== examples: FAILED",
 			files: "-- examples/e/main.go --\npackage main\n\nvar X int = \"\"\n\nfunc main() {}\n",
 		},
+		{
+			name: "nested module that passes", steps: "nested",
+			files: "-- n/go.mod --\nmodule m.test/m/n\n\ngo 1.26\n-- n/n.go --\npackage n\n",
+		},
+		{
+			name: "nested module that fails", steps: "nested", says: "<== nested: FAILED",
+			files: "-- n/go.mod --\nmodule m.test/m/n\n\ngo 1.26\n-- n/n_test.go --\npackage n\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) { t.Error(1) }\n",
+		},
+		{
+			name: "nested module that skips", steps: "nested", says: "",
+			files: "-- n/go.mod --\nmodule m.test/m/n\n\ngo 1.26\n-- n/n_test.go --\npackage n\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) { t.Skip() }\n",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -34,6 +34,8 @@ var Repository = Rules{
 		"internal/vet":      may("internal/layout").tests("."),
 		"internal/wire":     core("internal/grid"),
 		"relay":             may("internal/session", "internal/shard", "internal/table", "internal/udp", "internal/wire", "token", "transport").tests("internal/grid", "internal/registry"),
+		"store":             may().tests("store/storetest"),
+		"store/storetest":   may("store"),
 		"throngtest":        may(".", "internal/memnet", "relay", "token", "transport").tests("internal/trace"),
 		"token":             may("internal/netcode"),
 		"transport":         may(),
