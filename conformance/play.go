@@ -297,7 +297,7 @@ func (w *world) step(restarts *int) {
 			owner = wire.PlayerID{}
 		}
 		w.note("client %d spawns %x in %d flags %x", p.i, id[:4], p.view, flags)
-		p.shown[id] = spawn(p, id, owner, flags, d)
+		p.shown[id], p.told[id] = spawn(p, id, owner, flags, d), true
 	case op < 57: // destroy, by driver or host
 		if c == nil || !c.Drives() && !isHost {
 			return
@@ -367,7 +367,7 @@ func (w *world) settled() {
 		w.relay.Each(func(e *table.Entity) { w.compare(p, s, e) })
 		p.reg.Each(func(c *registry.Copy) {
 			e := w.relay.At(c.ID)
-			if e == nil && c.Flags&wire.EntityPlaced != 0 && !c.Bound() && !w.relay.Gone(c.ID) {
+			if e == nil && c.Flags&wire.EntityPlaced != 0 && !c.Bound() && (w.opt.Audiences || !w.relay.Gone(c.ID)) {
 				return // stands on every client, with or without a source
 			}
 			if e != nil && e.Flags&wire.EntityPlaced != 0 && !c.Bound() {
@@ -386,6 +386,9 @@ func (w *world) compare(p *player, s *shard.Session, e *table.Entity) {
 	d = max(d, -d)
 	drives := w.relay.Drives(s, e)
 	reach := int64(w.opt.Reach)
+	if !w.relay.Admits(s, e) {
+		d = reach + 2 // it is as if it were out of reach
+	}
 	placed := e.Flags&wire.EntityPlaced != 0
 	switch {
 	case drives && (c == nil || !c.Drives() || c.Term != e.Term || !c.Bound()):

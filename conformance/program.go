@@ -22,6 +22,8 @@ type Options struct {
 	Restarts bool // the relay restarts now and then
 	// PassThrough keeps no values: Safety, presence and who drives hold as ever, values are not compared.
 	PassThrough bool
+	// Audiences change now and then who may know of an entity.
+	Audiences bool
 	// PropertyReach below Reach makes two lanes; 0: the same.
 	Reach, PropertyReach int
 	Link                 *memnet.Link // both ways, while the program runs; nil: drawn by the seed
@@ -108,6 +110,7 @@ type player struct {
 	deltas bool
 	joined int
 	gone   map[wire.ID]wire.Count // incarnations it saw destroyed
+	told   map[wire.ID]bool       // it drove or was introduced to
 }
 
 type accepted struct {
@@ -184,6 +187,9 @@ func Run(seed uint64, opt Options) (res Result) {
 	ops = func() {
 		if w.Now() < end {
 			w.step(&restarts)
+			if w.opt.Audiences && w.rng.IntN(4) == 0 {
+				w.hush()
+			}
 			w.After(time.Duration(1+w.rng.IntN(2*gap))*time.Millisecond, ops)
 		}
 	}
@@ -232,6 +238,7 @@ func (w *world) newRelay() {
 
 // wake plans the next flush of the relay.
 func (w *world) wake() {
+	w.drivers()
 	at := max(w.relay.Wake(), w.Now())
 	if w.wakeAt > w.Now() && w.wakeAt <= at {
 		return
@@ -246,10 +253,14 @@ func (w *world) wake() {
 }
 
 func (w *world) flush() {
+	w.drivers()
 	out := w.relay.Flush(w.Now(), nil)
 	for _, d := range out {
 		for _, p := range w.players {
 			if s := w.sessions[p.i]; s != nil && s.To == d.To {
+				if w.opt.Audiences {
+					w.wary(p, s, d.Payload())
+				}
 				w.carry(p, &p.down, d.Payload(), func(b []byte) { p.receive(b) })
 			}
 		}
@@ -278,7 +289,7 @@ func (p *player) fresh() {
 	p.reg = registry.New(registry.Config{Encode: p.encode, Nonce: p.w.writes << 8, World: "w", Agent: "sim", Faults: p.w.opt.Client})
 	p.class = p.reg.AddClass(thing(), nil)
 	p.shown = map[wire.ID]*registry.Copy{}
-	p.gone = map[wire.ID]wire.Count{}
+	p.gone, p.told = map[wire.ID]wire.Count{}, map[wire.ID]bool{}
 	p.reg.SetView(false, []grid.Chunk{{X: int64(p.view)}})
 }
 

@@ -20,6 +20,7 @@ func TestPrograms(t *testing.T) {
 		"two lanes":    {Reach: 2, PropertyReach: 1},
 		"restarts":     {Restarts: true},
 		"pass-through": {PassThrough: true},
+		"audiences":    {Audiences: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -58,6 +59,8 @@ func TestFaultsAreFound(t *testing.T) {
 		"R-21 waiting copy applies":          {Client: registry.Faults{WaitingApplies: true}},
 		"R-22a destroy is final":             {Client: registry.Faults{DestroyFinal: true}},
 		"R-16 bind without nonce":            {Client: registry.Faults{NoNonce: true}},
+		"R-31 segments for all":              {Relay: shard.Faults{SegmentsForAll: true}, Audiences: true},
+		"R-31 a deny is forgotten":           {Relay: shard.Faults{DenyForgotten: true}, Audiences: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -312,6 +312,10 @@ func (r *Registry) depart(pn uint64, m *wire.Depart) {
 	if c.placed && !dead { // the body stands on every client: it only loses its source
 		delete(r.byH, c.Handle)
 		c.Handle, c.verSet = 0, 0
+		if c.drives || c.waiting { // its driver may not know of it any more
+			c.drives, c.waiting, c.revoked, c.ZeroOwner = false, false, 0, c.ZeroOwner || c.Class.Owner != 0
+			r.change(c)
+		}
 		return
 	}
 	r.traceDeparture(c, m)

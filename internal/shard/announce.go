@@ -168,7 +168,9 @@ func (s *Shard) hand(e *table.Entity, driver, announcer *Session) {
 	if announcer != nil && announcer != driver && announcer.pairs.get(e.Handle) == nil {
 		// It has a body already: it must hear of the entity once, in reach or not.
 		e.Refs++
-		announcer.introduce(announcer.pairs.add(e.Handle))
+		p := announcer.pairs.add(e.Handle)
+		p.flags |= named
+		announcer.introduce(p)
 		s.look(e)
 	}
 	if driver == nil {
@@ -176,11 +178,14 @@ func (s *Shard) hand(e *table.Entity, driver, announcer *Session) {
 	}
 	if p := driver.pairs.get(e.Handle); p == nil {
 		e.Refs++
-		driver.pairs.add(e.Handle).state = drives
+		p = driver.pairs.add(e.Handle)
+		p.state = drives
+		p.flags |= named
 	} else {
 		driver.clean(p)
 		driver.remember(p)
 		p.state = drives
+		p.flags |= named
 	}
 	if driver == announcer {
 		s.bind(e, driver)
@@ -274,7 +279,7 @@ func (s *Shard) heardGone(o *Session, m *wire.Entity) {
 // destroy takes a request to destroy, by the driver or by the host.
 func (s *Shard) destroy(o *Session, m *wire.Entity) {
 	e := s.table.ByID(m.ID)
-	if e == nil {
+	if e == nil || !s.admits(o, e) {
 		return
 	}
 	mine := e.Driver == o.number && (m.Inc == e.Inc || m.Inc == 0 && m.Nonce == e.Nonce)
@@ -323,7 +328,7 @@ func (s *Shard) kill(e *table.Entity, why wire.Why, by wire.PlayerID) {
 		return
 	}
 	for _, o := range s.sessions { // who placed it has a body, in reach or not
-		if o.placed[e.ID] {
+		if o.placed[e.ID] && s.admits(o, e) {
 			o.refuse(&wire.Entity{ID: e.ID, Inc: e.Inc}, wire.RefusedDead)
 		}
 	}

@@ -37,6 +37,7 @@ type entry struct {
 	chunk  grid.Chunk
 	global bool
 	lane   uint8
+	aud    uint32
 	mask   uint64
 	e      *table.Entity
 }
@@ -47,6 +48,7 @@ type segment struct {
 	from, to int32
 	ents     span
 	lane     uint8
+	aud      uint32 // who gets it: one audience
 	records  int32
 }
 
@@ -71,15 +73,16 @@ func (s *Shard) buildBlob() {
 		if mask == 0 || e.Dead || e.Silent {
 			continue
 		}
+		aud := s.audiences.at(e)
 		if !split || e.Class.Position < 0 {
-			b.enter(e, mask, laneBoth)
+			b.enter(e, aud, mask, laneBoth)
 			continue
 		}
 		if m := mask & e.Class.Presence; m != 0 {
-			b.enter(e, m, lanePresence)
+			b.enter(e, aud, m, lanePresence)
 		}
 		if m := mask &^ e.Class.Presence; m != 0 {
-			b.enter(e, m, laneProperty)
+			b.enter(e, aud, m, laneProperty)
 		}
 	}
 	for _, e := range s.dirty {
@@ -92,11 +95,11 @@ func (s *Shard) buildBlob() {
 
 // enter puts an entity into the blob of its chunk and, when it crossed into it since the last flush, of the chunk it left
 // per-slot versions make the double harmless.
-func (b *blob) enter(e *table.Entity, mask uint64, lane uint8) {
+func (b *blob) enter(e *table.Entity, aud uint32, mask uint64, lane uint8) {
 	c := e.Place.Chunk
-	b.entries = append(b.entries, entry{c.Region(), c, e.Class.Position < 0, lane, mask, e})
+	b.entries = append(b.entries, entry{c.Region(), c, e.Class.Position < 0, lane, aud, mask, e})
 	if e.Prev != c && e.Class.Position >= 0 {
-		b.entries = append(b.entries, entry{e.Prev.Region(), e.Prev, false, lane, mask, e})
+		b.entries = append(b.entries, entry{e.Prev.Region(), e.Prev, false, lane, aud, mask, e})
 	}
 }
 
@@ -109,7 +112,7 @@ func compare(a, b entry) int {
 	}
 	return cmp.Or(cmp.Compare(a.region.X, b.region.X), cmp.Compare(a.region.Y, b.region.Y), cmp.Compare(a.region.Z, b.region.Z),
 		cmp.Compare(a.chunk.X, b.chunk.X), cmp.Compare(a.chunk.Y, b.chunk.Y), cmp.Compare(a.chunk.Z, b.chunk.Z),
-		cmp.Compare(a.lane, b.lane), cmp.Compare(a.e.Class.Num, b.e.Class.Num), cmp.Compare(a.e.Handle, b.e.Handle))
+		cmp.Compare(a.lane, b.lane), cmp.Compare(a.aud, b.aud), cmp.Compare(a.e.Class.Num, b.e.Class.Num), cmp.Compare(a.e.Handle, b.e.Handle))
 }
 
 // encode writes the sorted entries as segments.
@@ -124,7 +127,7 @@ func (s *Shard) encode() {
 			return
 		}
 		b.b = w.B
-		b.segs = append(b.segs, segment{chunk: last.chunk, from: int32(start), to: int32(len(b.b)), lane: last.lane,
+		b.segs = append(b.segs, segment{chunk: last.chunk, from: int32(start), to: int32(len(b.b)), lane: last.lane, aud: last.aud,
 			ents: span{int32(len(b.ents) - w.N), int32(len(b.ents))}, records: int32(w.N)})
 		i := int32(len(b.segs))
 		if last.global {
@@ -142,7 +145,7 @@ func (s *Shard) encode() {
 	}
 	for i := range b.entries {
 		t := &b.entries[i]
-		if last != nil && (t.chunk != last.chunk || t.lane != last.lane || t.global != last.global || t.e.Class != last.e.Class ||
+		if last != nil && (t.chunk != last.chunk || t.lane != last.lane || t.aud != last.aud || t.global != last.global || t.e.Class != last.e.Class ||
 			len(w.B)-start+t.e.Size() > wire.MaxSegment) {
 			closeSegment()
 		}

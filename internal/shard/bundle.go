@@ -44,6 +44,7 @@ type scratch struct {
 	frame  []byte
 	head   []byte
 	near   []nearSeg
+	sorted []nearSeg
 	views  []grid.Chunk
 }
 
@@ -197,7 +198,9 @@ func (o *Session) nearSegments() []nearSeg {
 		return near
 	}
 	for i := b.global.from; i < b.global.to; i++ {
-		near = append(near, nearSeg{0, i})
+		if o.gets(&b.segs[i]) {
+			near = append(near, nearSeg{0, i})
+		}
 	}
 	switch {
 	case len(o.views) == 0:
@@ -212,9 +215,14 @@ func (o *Session) nearSegments() []nearSeg {
 	}
 	s.scratch.near = near
 	if len(near) > 1 {
-		sortNear(near)
+		s.scratch.sorted = sortNear(near, s.scratch.sorted[:0])
 	}
 	return near
+}
+
+// gets reports whether a segment is for the observer.
+func (o *Session) gets(g *segment) bool {
+	return o.admitted(g.aud) || o.shard.cfg.Faults.SegmentsForAll
 }
 
 func (o *Session) nearView(near []nearSeg, v grid.Chunk) []nearSeg {
@@ -239,6 +247,9 @@ func (o *Session) nearRegion(near []nearSeg, at span) []nearSeg {
 	reach, props := int64(s.cfg.Profile.Reach), int64(s.cfg.Profile.PropertyReach)
 	for i := at.from; i < at.to; i++ {
 		g := &s.blob.segs[i]
+		if !o.gets(g) {
+			continue
+		}
 		switch d := o.chunkDistance(g.chunk); {
 		case d <= props || d <= reach && g.lane != laneProperty:
 			near = append(near, nearSeg{d, i})
@@ -254,17 +265,16 @@ func (o *Session) nearRegion(near []nearSeg, at span) []nearSeg {
 }
 
 // sortNear orders by distance. There are few distances and the list is short or sorted already, so insertion is enough up
-// to a size; beyond it, counting by distance.
-func sortNear(near []nearSeg) {
+// to a size; beyond it, counting by distance. It returns out, which it may use, to be used again.
+func sortNear(near, out []nearSeg) []nearSeg {
 	if len(near) <= 32 {
 		for i := 1; i < len(near); i++ {
 			for j := i; j > 0 && near[j].dist < near[j-1].dist; j-- {
 				near[j], near[j-1] = near[j-1], near[j]
 			}
 		}
-		return
+		return out
 	}
-	out := make([]nearSeg, 0, len(near))
 	for d := int64(0); len(out) < len(near); d++ {
 		for _, n := range near {
 			if n.dist == d {
@@ -273,6 +283,7 @@ func sortNear(near []nearSeg) {
 		}
 	}
 	copy(near, out)
+	return out
 }
 
 func (w *bundler) segments(near []nearSeg) {
@@ -315,6 +326,7 @@ func (w *bundler) departs() {
 		e := s.table.ByHandle(h)
 		m := wire.Depart{Handle: h, ID: e.ID, Inc: e.Inc, Nonce: e.Nonce}
 		switch {
+		case !s.admits(o, e): // it looks as if it had gone out of reach
 		case e.Dead:
 			m.Why, m.By, m.Cert = e.Why, e.By, e.Cert
 		case e.Silent:
@@ -388,16 +400,18 @@ func (w *bundler) introductions() {
 		return
 	}
 	keep := o.intros[:0]
-	for _, h := range o.intros { // what changed its mind meanwhile
+	for _, h := range o.intros { // what changed its mind meanwhile, or is here twice because it was forgotten in between
 		if p := o.pairs.get(h); p != nil && p.flags&queued != 0 {
+			p.flags &^= queued
 			if p.state == introducing && p.pkt == 0 {
 				keep = append(keep, h)
-			} else {
-				p.flags &^= queued
 			}
 		}
 	}
 	o.intros = keep
+	for _, h := range keep {
+		o.pairs.get(h).flags |= queued
+	}
 	o.nearestFirst()
 	keep = o.intros[:0]
 	for _, h := range o.intros {
@@ -414,7 +428,7 @@ func (w *bundler) introductions() {
 			Term: e.Term, Flags: e.Flags, Owner: e.Owner, Nonce: e.Nonce, Chunk: e.Place.Chunk, Mask: mask}
 		s.scratch.frame = e.AppendValues(m.Append(s.scratch.frame[:0], w.base), mask)
 		w.frame(wire.KindIntro, s.scratch.frame)
-		p.flags &^= queued
+		p.flags = p.flags&^queued | named
 		p.pkt, p.v = uint32(o.conn.Next()), s.flush
 		o.sent.own = append(o.sent.own, ownRef{handle: h, kind: refIntro})
 		s.stats.Intros++

@@ -105,7 +105,7 @@ func (o *Session) Acked(pn uint64) {
 			if int32(e.RoleVer-p.v) > 0 && !s.cfg.Faults.RoleForgotten {
 				o.roleDirty(p)
 			}
-			if !e.Dead && !e.Silent {
+			if !e.Dead && !e.Silent && s.admits(o, e) {
 				o.lane(p, e, o.distance(e))
 			}
 			s.work = s.work || !o.marked

@@ -11,7 +11,7 @@ import (
 // to whoever drives.
 func (s *Shard) request(o *Session, m *wire.Entity) {
 	e := s.table.ByID(m.ID)
-	if e == nil || e.Inc != m.Inc || e.Driver == o.number || e.Revoking {
+	if e == nil || e.Inc != m.Inc || e.Driver == o.number || e.Revoking || !s.may(o, e) {
 		return
 	}
 	if e.Flags&wire.EntityAutoGrant != 0 {
@@ -33,7 +33,7 @@ func (s *Shard) grant(o *Session, m *wire.Entity) {
 		return
 	}
 	for _, p := range s.sessions {
-		if p.Player == m.Owner && p != o {
+		if p.Player == m.Owner && p != o && s.may(p, e) {
 			s.revoke(e, p.number, false)
 			return
 		}
@@ -50,10 +50,11 @@ func (s *Shard) toHost(e *table.Entity) {
 	s.revoke(e, 0, true)
 }
 
-// hostOf is the session that drives e while e is host-owned: the host, unless e is placed and the host has not placed it. Such
+// hostOf is the session that drives e while e is host-owned: the host, unless e is placed and the host has not placed it, or the host
+// may not know of e. Such
 // an entity holds still, as it does without a host.
 func (s *Shard) hostOf(e *table.Entity) *Session {
-	if s.host != nil && e.Flags&wire.EntityPlaced != 0 && !s.host.placed[e.ID] {
+	if s.host != nil && (e.Flags&wire.EntityPlaced != 0 && !s.host.placed[e.ID] || !s.may(s.host, e)) {
 		return nil
 	}
 	return s.host
@@ -114,7 +115,10 @@ func (s *Shard) target(e *table.Entity) *Session {
 	if e.ToHost {
 		return s.hostOf(e)
 	}
-	return s.session(e.Target)
+	if o := s.session(e.Target); o != nil && s.may(o, e) {
+		return o
+	}
+	return nil
 }
 
 // swap is the compare-and-swap of R-21: the target drives with the next term. If the target is gone the present driver goes on

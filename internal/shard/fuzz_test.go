@@ -23,6 +23,9 @@ type seat struct {
 	seen  map[wire.ID]bool
 	nums  map[uint32]uint32 // the world's number of a class, by its id
 	deaf  bool              // what comes is lost
+
+	left    map[wire.ID]wire.Why // why it left last
+	records int                  // segments of changes
 }
 
 func (c *seat) Acked(uint64) {}
@@ -37,7 +40,10 @@ func (c *seat) Frame(_ uint64, kind byte, body []byte) {
 	case wire.KindDepart:
 		if m, err := wire.ParseDepart(body); err == nil {
 			delete(c.seen, m.ID)
+			c.left[m.ID] = m.Why
 		}
+	case wire.KindSegment:
+		c.records++
 	}
 }
 
@@ -74,7 +80,7 @@ func newTheatre(t testing.TB, cfg Config, n int) *theatre {
 }
 
 func (w *theatre) join(i int) *seat {
-	c := &seat{conn: session.New(session.Config{}), binds: map[wire.ID]wire.Entity{}, seen: map[wire.ID]bool{}, nums: map[uint32]uint32{}}
+	c := &seat{conn: session.New(session.Config{}), binds: map[wire.ID]wire.Entity{}, seen: map[wire.ID]bool{}, nums: map[uint32]uint32{}, left: map[wire.ID]wire.Why{}}
 	c.sess = w.s.Join(w.now, session.New(session.Config{}), Identity{To: transport.ID(i + 1), Player: wire.PlayerID{byte(i), byte(i >> 8), 1}, Senior: uint64(i), Eligible: true}, 1)
 	w.seats = append(w.seats, c)
 	return c

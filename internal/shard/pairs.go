@@ -27,6 +27,7 @@ const (
 	far                   // beyond the property reach
 	kept                  // scratch of departs
 	forgotten             // refused, until there is something new of it (B-063)
+	named                 // something that names the entity went to the session: it must be told of the end
 )
 
 // pairs is the set of a session, dense, with an index by handle.

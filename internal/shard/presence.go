@@ -85,7 +85,7 @@ func (s *Shard) reach(e *table.Entity) int64 {
 func (o *Session) check(e *table.Entity) {
 	s := o.shard
 	p := o.pairs.get(e.Handle)
-	visible := !e.Dead && !e.Silent
+	visible := !e.Dead && !e.Silent && (s.admits(o, e) || s.cfg.Faults.DenyForgotten)
 	if p == nil {
 		if !o.ready || !visible || e.Flags&wire.EntityPlaced != 0 && !o.placed[e.ID] || o.distance(e) > s.reach(e) {
 			return
@@ -109,10 +109,13 @@ func (o *Session) check(e *table.Entity) {
 			o.depart(p)
 		}
 	case introducing, known:
-		if d > s.reach(e)+1 {
-			o.depart(p)
-		} else {
+		switch {
+		case d <= s.reach(e)+1:
 			o.lane(p, e, d)
+		case p.flags&named == 0:
+			o.forget(e) // it was never told of it, and will not be
+		default:
+			o.depart(p)
 		}
 	case leaving:
 		if d <= s.reach(e) {

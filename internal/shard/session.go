@@ -47,6 +47,9 @@ type Session struct {
 	owned  int  // entities it drives
 	tick   uint32
 
+	groups map[string]bool
+	admit  []uint64 // bit set: audiences that admit it
+
 	pairs              pairs
 	intros             []uint32 // handles to introduce or, after a loss, to introduce again
 	leaves             []uint32
@@ -75,6 +78,7 @@ func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch u
 	copy(s.sessions[at+1:], s.sessions[at:])
 	s.sessions[at] = o
 	s.byNumber[o.number] = o
+	o.enterGroups()
 	w := wire.Welcome{Version: wire.Version, Epoch: s.cfg.Epoch, Start: s.cfg.Start, World: epoch, Flush: s.flush, TimeMS: s.ms(),
 		Player: id.Player, Eligible: id.Eligible, Host: s.Host(), HostTerm: s.hostTerm, Profile: s.cfg.Profile}
 	o.queue(w.Append(nil))

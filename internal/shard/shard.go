@@ -53,6 +53,8 @@ type Faults struct {
 	ReuseNow       bool // a handle is free at the destroy
 	OverrideLost   bool // override numbers are ignored
 	RoleForgotten  bool // owner and term changed while introducing are not dirty
+	SegmentsForAll bool // segments are copied whatever their audience
+	DenyForgotten  bool // who lost an entity by its audience keeps it
 }
 
 // DefaultProfile is what a world gets that asks for nothing else (B-074).
@@ -97,7 +99,8 @@ type Shard struct {
 	standby  []standing
 	failed   []*Session
 	shares   map[wire.PlayerID]*table.Share
-	roster   []wire.Player // who entered and left since everybody was told
+	members  map[wire.PlayerID]map[string]bool // groups that the relay put players into
+	roster   []wire.Player                     // who entered and left since everybody was told
 	rosterAt time.Duration
 
 	dirty    []*table.Entity // slots changed since the last flush
@@ -105,6 +108,8 @@ type Shard struct {
 	moved    []*table.Entity // appeared, crossed a chunk, died, fell silent
 	revoking []*table.Entity
 	dying    []*table.Entity // dead, still held by somebody
+
+	audiences audiences
 
 	blob    blob
 	lists   lists
@@ -349,6 +354,7 @@ func (s *Shard) finish() {
 			}
 			keep = append(keep, e)
 		} else if !s.cfg.Faults.ReuseNow {
+			s.closeAudience(e)
 			s.table.Free(s.now, e)
 		}
 	}

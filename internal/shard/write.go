@@ -93,7 +93,7 @@ func (s *Shard) reject(o *Session, e *table.Entity, slots uint64) {
 // override takes the host's correction of what somebody else drives.
 func (s *Shard) override(o *Session, m *wire.Entity) {
 	e := s.table.ByID(m.ID)
-	if e == nil || e.Inc != m.Inc || e.Driver == o.number {
+	if e == nil || e.Inc != m.Inc || e.Driver == o.number || !s.admits(o, e) {
 		return
 	}
 	c := e.Class
