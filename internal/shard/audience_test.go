@@ -321,3 +321,28 @@ func TestR31Interning(t *testing.T) {
 		t.Fatal("a large one")
 	}
 }
+
+// R-31 beside B-063: a departure of what a session does not hold is for those only who may know of it.
+func TestR31DeparturesOfWhatIsNotHeld(t *testing.T) {
+	w, id := lamps(t, Config{}, 3)
+	driver, denied, other := w.seats[0], w.seats[1], w.seats[2]
+	for _, c := range []*seat{denied, other} {
+		c.say(wire.AppendWatch(nil, wire.WatchDepartures))
+	}
+	w.rounds(2)
+	n := w.names(id)
+	driver.spawnLamp(id, 0)
+	driver.say(wire.AppendEntity(nil, wire.MsgDestroy, &wire.Entity{ID: id, Nonce: 1}))
+	for driver.conn.WantsSend(w.now) {
+		if err := w.send(driver, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range w.s.dying {
+		w.s.setAudience(e, w.s.intern(Audience{Players: []wire.PlayerID{denied.sess.Player}}))
+	}
+	w.rounds(3)
+	if n[denied] != 0 || n[other] == 0 {
+		t.Fatalf("told %d and %d times", n[denied], n[other])
+	}
+}

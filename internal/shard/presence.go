@@ -112,7 +112,7 @@ func (o *Session) check(e *table.Entity) {
 		switch {
 		case d <= s.reach(e)+1:
 			o.lane(p, e, d)
-		case p.flags&named == 0:
+		case p.flags&named == 0 && !(o.departures && !visible && s.admits(o, e)):
 			o.forget(e) // it was never told of it, and will not be
 		default:
 			o.depart(p)

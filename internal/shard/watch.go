@@ -41,7 +41,7 @@ func (s *Shard) partings() {
 // when lost, within the budget.
 func (s *Shard) announceLeft(e *table.Entity) {
 	for _, o := range s.sessions {
-		if !o.departures || !o.ready || o.number == e.Driver || o.distance(e) > s.reach(e) {
+		if !o.departures || !o.ready || o.number == e.Driver || !s.admits(o, e) || o.distance(e) > s.reach(e) {
 			continue
 		}
 		switch p := o.pairs.get(e.Handle); {
