@@ -51,7 +51,7 @@ func parseSegment(base grid.Chunk) func([]byte) (any, error) {
 		s := segment{Chunk: chunk, Class: num}
 		w := wire.Walk(body, chunk, lamp())
 		for r := (wire.Record{}); w.Next(&r); {
-			s.Records = append(s.Records, record(r))
+			s.Records = append(s.Records, record{r.Handle, r.Chunk, r.Mask, r.Values})
 		}
 		return s, w.Err()
 	}
@@ -61,7 +61,7 @@ func appendSegment(base grid.Chunk, s segment) []byte {
 	var w wire.Segment
 	w.Reset(wire.AppendChunk(nil, base, s.Chunk), s.Class, lamp(), s.Chunk)
 	for _, r := range s.Records {
-		w.Begin(r.Handle, r.Chunk, r.Mask)
+		w.Begin(r.Handle, r.Chunk, r.Mask, wire.Sample{})
 		w.B = append(w.B, r.Values...)
 	}
 	return w.B

@@ -20,9 +20,12 @@ const (
 	Persist                     // with Auth: survives a restart
 )
 
+// Motion marks the slot of the continuous channel. No tag says it: the class does.
+const Motion Words = 1 << 8
+
 // Wire holds the words that both ends must agree on. Manual concerns the driver alone and Persist the authority alone,
 // so two builds that differ only in those may meet (B-028).
-const Wire = Owner | Heartbeat | Init | Position | Auth
+const Wire = Owner | Heartbeat | Init | Position | Auth | Motion
 
 var wordNames = []string{"owner", "manual", "heartbeat", "init", "position", "auth", "persist"}
 
@@ -39,6 +42,10 @@ func (w Words) String() string {
 		if w.Has(1 << i) {
 			names = append(names, n)
 		}
+	}
+	if w.Has(Motion) {
+		names = append(names, "motion")
+		w &^= Motion
 	}
 	if rest := w >> len(wordNames); rest != 0 {
 		names = append(names, fmt.Sprintf("%#x", uint16(rest<<len(wordNames))))

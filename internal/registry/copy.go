@@ -47,11 +47,15 @@ type Copy struct {
 	Sent     int
 	Keyframe bool
 
+	// Cut asks the next record with motion to say that the entity was put where it is.
+	Cut bool
+
 	Data  any  // the owner's: its body
 	Shown bool // the owner's: the body exists for the game
 	Mark  uint64
 
 	drives  bool
+	beat    bool // the next record need not carry anything
 	waiting bool // lost the drive: everything is ignored until a baseline of a higher term
 	pending bool // announced, not bound
 	old     bool // of an older relay epoch

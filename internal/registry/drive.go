@@ -81,11 +81,23 @@ func (r *Registry) Override(c *Copy, mask uint64) {
 
 // Mark says that slots of a driven copy must leave with the next Send.
 func (r *Registry) Mark(c *Copy, mask uint64) {
-	c.Mark |= mask
-	if c.Mark != 0 && !c.marked {
+	if c.Mark |= mask; c.Mark != 0 {
+		r.list(c)
+	}
+}
+
+// list makes the next Send with tick look at a copy.
+func (r *Registry) list(c *Copy) {
+	if !c.marked {
 		c.marked = true
 		r.marks = append(r.marks, c)
 	}
+}
+
+// Beat makes a driven copy leave a sign of life with the next tick, if nothing else of it leaves.
+func (r *Registry) Beat(c *Copy) {
+	c.beat = true
+	r.list(c)
 }
 
 // Lost returns the slots of a driven copy whose last packet was lost. Give them to Mark with the next tick.
@@ -173,7 +185,7 @@ func (p *packer) deltas() {
 	for _, c := range r.marks {
 		switch {
 		case !c.Drives() || c.Gone:
-			c.marked, c.Mark = false, 0
+			c.marked, c.Mark, c.beat = false, 0, false
 		case !c.Bound() || c.pending || c.Class.Num == 0:
 			keep = append(keep, c) // a spawn carries what it has; later changes wait for the bind
 		default:
@@ -192,15 +204,23 @@ func (p *packer) deltas() {
 		var chunk grid.Chunk
 		values, sent, chunk = r.current(c, c.Mark, values[:0])
 		c.lost &^= c.Mark
-		c.Mark, c.marked = 0, false
-		if sent == 0 {
+		beat := c.beat
+		c.Mark, c.marked, c.beat = 0, false, false
+		if sent == 0 && !beat {
 			continue
 		}
 		d := wire.Delta{Handle: c.Handle, Gen: c.Gen, Term: c.Term.N(), N: c.n, Mask: sent, Chunk: chunk}
+		if c.Cut && sent&c.Class.Motion != 0 {
+			d.Cut, c.Cut = true, false
+		}
 		if r.cfg.Faults.NoGeneration {
 			d.Gen = 0
 		}
 		p.record(c, &d, values)
+		if sent == 0 {
+			r.stats.Beats++
+			continue
+		}
 		c.Chunk, c.Sent = chunk, len(values)
 		r.tr.delta(trace.Out, c, sent, len(values), 0, c.pathOf(), "")
 		if r.cfg.Sent != nil {
@@ -215,7 +235,7 @@ func (p *packer) deltas() {
 // most is more than the head of a record and, for the first of a frame, of the frame takes.
 const (
 	recordHead = 5 + 1 + 5 + 3 + 8 + 31
-	frameHead  = 3 + 2 + 30 + 2
+	frameHead  = 3 + 2 + 2 + 30 + 2
 )
 
 func (p *packer) record(c *Copy, d *wire.Delta, values []byte) {
@@ -232,14 +252,19 @@ func (p *packer) record(c *Copy, d *wire.Delta, values []byte) {
 	}
 	if p.class != c.Class {
 		p.endFrame()
-		p.b, p.frame = session.BeginFrame(p.b, wire.KindDeltas)
+		if c.Class.Motion != 0 {
+			p.b, p.frame = session.BeginFrame(p.b, wire.KindMotion)
+			p.b = wire.AppendMotion(p.b, p.r.CaptureMS)
+		} else {
+			p.b, p.frame = session.BeginFrame(p.b, wire.KindDeltas)
+		}
 		p.d.Reset(p.b, p.r.tick, d.Chunk, c.Class.Num, &c.Class.Class)
 		p.class = c.Class
 	}
 	p.d.Begin(d)
 	p.d.B = append(p.d.B, values...)
 	p.records++
-	p.r.sent.refs = append(p.r.sent.refs, sentRef{c, c.Term, d.Mask})
+	p.r.sent.refs = append(p.r.sent.refs, sentRef{c, c.Term, d.Mask, d.Cut})
 }
 
 func (p *packer) length() int {
@@ -260,6 +285,7 @@ type sentRef struct {
 	c    *Copy
 	term wire.Count
 	mask uint64
+	cut  bool
 }
 
 func (l *sentLog) commit(pn uint64) {
@@ -295,6 +321,7 @@ func (r *Registry) lostPacket(pn uint64) {
 	for _, s := range refs {
 		if s.c.drives && !s.c.Gone && s.c.Term == s.term {
 			s.c.lost |= s.mask
+			s.c.Cut = s.c.Cut || s.cut
 		}
 	}
 }

@@ -126,7 +126,9 @@ func (r *Registry) segment(pn uint64, body []byte) error {
 		}
 		c.Chunk = rec.Chunk
 		r.hear(c)
+		r.stages.timing = r.timing(rec.Sample)
 		r.merge(c, r.cur.Flush, rec.Mask, rec.Values)
+		r.stages.timing = Timing{}
 	}
 	return w.Err()
 }

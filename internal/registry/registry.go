@@ -59,6 +59,7 @@ type Stats struct {
 	WrongEpoch, Malformed, NoRoom, Dead     uint64
 	OtherLayout                             uint64 // of Foreign, those of a class this build has with other fields
 	Waiting, Stale, Rejected                uint64 // while waiting for a baseline; of an older incarnation or term; fields the relay does not apply
+	Beats                                   uint64 // records sent that carried nothing
 	Lost                                    uint64 // packets of deltas lost on the way up
 }
 
@@ -89,6 +90,8 @@ type Registry struct {
 	curPN     uint64
 	hasCur    bool
 	tick      uint32
+	// CaptureMS is the relay's time, as the owner estimates it, at which what the next Send with tick carries was so.
+	CaptureMS uint32
 	full      bool
 	trackSelf bool
 	isReady   bool // told the relay that presence may begin

@@ -26,6 +26,7 @@ type stage struct {
 type staged struct {
 	apply, mask uint64
 	from, to    int32
+	timing      Timing
 }
 
 // stages lends memory to the copies of a registry.
@@ -35,6 +36,7 @@ type stages struct {
 	waiting int  // records, of all copies
 	newest  bool // keep nothing but the newest of each slot
 	merged  uint64
+	timing  Timing // of the record at hand
 }
 
 // SetBacklog says whether records of one entity wait each for itself, as far as the bounds allow, or merge at once.
@@ -51,7 +53,7 @@ func (c *Copy) stage(apply, mask uint64, values []byte) {
 	w := c.wait
 	at := int32(len(w.buf))
 	w.buf = append(w.buf, values...)
-	w.list = append(w.list, staged{apply, mask, at, int32(len(w.buf))})
+	w.list = append(w.list, staged{apply, mask, at, int32(len(w.buf)), c.rest.timing})
 	c.rest.waiting++
 	if len(w.buf) > 2*wire.MaxValues || len(w.list) > maxCopyWait || len(w.list) > 1 && (c.rest.newest || c.rest.waiting > maxWaiting) {
 		c.compact()
@@ -71,7 +73,11 @@ func (s *stages) lend() *stage {
 func (c *Copy) compact() {
 	var last [wire.MaxSlots][]byte
 	all := uint64(0)
+	var newest Timing
 	c.Staged(func(apply, mask uint64, values []byte) {
+		if apply&c.Class.Motion != 0 {
+			newest = c.rest.timing
+		}
 		for i := range c.Class.Slots {
 			if mask>>i&1 == 0 {
 				continue
@@ -94,7 +100,7 @@ func (c *Copy) compact() {
 	w.buf, s.scratch = b, w.buf[:0]
 	s.waiting -= len(w.list) - 1
 	s.merged += uint64(len(w.list) - 1)
-	w.list = append(w.list[:0], staged{all, all, 0, int32(len(b))})
+	w.list = append(w.list[:0], staged{all, all, 0, int32(len(b)), newest})
 }
 
 // Staged calls f for every record that waits, oldest first: values holds the slots of mask, those in apply are to be written.
@@ -102,9 +108,12 @@ func (c *Copy) Staged(f func(apply, mask uint64, values []byte)) {
 	if c.wait == nil {
 		return
 	}
+	was := c.rest.timing
 	for _, s := range c.wait.list {
+		c.rest.timing = s.timing
 		f(s.apply, s.mask, c.wait.buf[s.from:s.to])
 	}
+	c.rest.timing = was
 }
 
 // Applied drops what waits.

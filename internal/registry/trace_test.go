@@ -95,7 +95,7 @@ func (g *traced) intro(id byte, handle uint32, inc uint32) []byte {
 func (g *traced) record(num, handle uint32) []byte {
 	var s wire.Segment
 	s.Reset(wire.AppendChunk(nil, grid.Chunk{}, grid.Chunk{}), num, &g.lamp.Class, grid.Chunk{})
-	s.Begin(handle, grid.Chunk{}, 2)
+	s.Begin(handle, grid.Chunk{}, 2, wire.Sample{})
 	return append(s.B, 1)
 }
 
@@ -234,7 +234,7 @@ func TestLossIsTold(t *testing.T) {
 	g := newTraced(t, 10)
 	c := g.r.Spawn(wire.ID{1}, g.lamp, wire.PlayerID{0xa0}, 0, func(*Copy) {})
 	g.r.lostPacket(9)
-	g.r.sent.refs = append(g.r.sent.refs, sentRef{c, c.Term, 2})
+	g.r.sent.refs = append(g.r.sent.refs, sentRef{c: c, term: c.Term, mask: 2})
 	g.r.sent.commit(10)
 	g.lines = nil
 	g.r.lostPacket(10)

@@ -154,7 +154,7 @@ func (s *Shard) encode() {
 			w.Reset(b.b, t.e.Class.Num, &t.e.Class.Class, t.chunk)
 		}
 		last = t
-		w.Begin(t.e.Handle, t.e.Place.Chunk, t.mask)
+		w.Begin(t.e.Handle, t.e.Place.Chunk, t.mask, s.sample(t.e))
 		w.B = t.e.AppendValues(w.B, t.mask)
 		b.ents = append(b.ents, listed{t.mask, t.e.Handle})
 	}

@@ -202,7 +202,7 @@ func TestB031OneBool(t *testing.T) {
 	// The worst that a class of eight slots can be: a handle and a class number of full length.
 	var s wire.Segment
 	s.Reset(wire.AppendChunk(nil, grid.Chunk{}, grid.Chunk{X: 2}), 127, slots8(), grid.Chunk{X: 2})
-	s.Begin(wire.MaxHandle, grid.Chunk{X: 2}, 1)
+	s.Begin(wire.MaxHandle, grid.Chunk{X: 2}, 1, wire.Sample{})
 	if n := session.FrameSize(len(s.B) + 1); n > 10 {
 		t.Errorf("%d bytes for the highest handle", n)
 	}

@@ -377,7 +377,7 @@ func (w *bundler) ownRecords() {
 			}
 			b := wire.AppendChunk(s.scratch.frame[:0], w.base, e.Place.Chunk)
 			seg.Reset(b, e.Class.Num, &e.Class.Class, e.Place.Chunk)
-			seg.Begin(e.Handle, e.Place.Chunk, mask)
+			seg.Begin(e.Handle, e.Place.Chunk, mask, s.sample(e))
 			s.scratch.frame = e.AppendValues(seg.B, mask)
 			w.frame(wire.KindSegment, s.scratch.frame)
 			o.sent.own = append(o.sent.own, ownRef{handle: e.Handle, kind: refDelta, mask: mask})

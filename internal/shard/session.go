@@ -170,8 +170,11 @@ func (o *Session) Conn() *session.Conn { return o.conn }
 
 // Frame is part of session.Handler.
 func (o *Session) Frame(_ uint64, kind byte, body []byte) {
-	if kind == wire.KindDeltas {
+	switch kind {
+	case wire.KindDeltas:
 		o.shard.deltas(o, body)
+	case wire.KindMotion:
+		o.shard.motion(o, body)
 	}
 }
 

@@ -74,6 +74,7 @@ type Stats struct {
 	Malformed, Stale, Refused       uint64 // frames that do not parse; records of old terms or handles; slots or messages refused
 	Transfers, Forced, HostChanges  uint64
 	Overtaken, Overridden, NoHandle uint64
+	Beats                           uint64 // records that only say that the driver is there
 }
 
 // Shard is one world.
@@ -111,6 +112,7 @@ type Shard struct {
 
 	audiences audiences
 
+	capture capture // of the frame at hand
 	blob    blob
 	lists   lists
 	packets packetPool
@@ -204,6 +206,9 @@ func (s *Shard) retains() bool { return s.cfg.Profile.Flags&wire.ProfileRetain !
 func (s *Shard) set(e *table.Entity, i int, v []byte) bool {
 	if !e.Set(i, v, s.flush+1) {
 		return false
+	}
+	if e.Class.Motion>>i&1 != 0 {
+		s.captured(e)
 	}
 	e.Dirty |= 1 << i
 	if s.cfg.Accepted != nil {

@@ -15,6 +15,10 @@ func (s *Shard) deltas(o *Session, body []byte) {
 		return
 	}
 	c := s.classes[w.Num-1]
+	if (c.Motion != 0) != s.capture.timed {
+		s.stats.Malformed++
+		return
+	}
 	w.Walk(&c.Class)
 	tick := wire.Expand16(w.Tick, o.tick)
 	if int32(tick-o.tick) > 0 {
@@ -40,7 +44,15 @@ func (s *Shard) delta(o *Session, c *table.Class, tick uint32, d *wire.Delta) {
 		s.stats.Stale++ // at most one (driver, term) is accepted
 		return
 	}
+	if d.Mask == 0 { // it is there, and that is all
+		s.stats.Beats++
+		return
+	}
 	bad := d.Mask & (c.Auth | c.Init)
+	if d.Cut && d.Mask&c.Motion != 0 {
+		s.capture.cut = true
+		defer func() { s.capture.cut = false }()
+	}
 	values := d.Values
 	for m := d.Mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)

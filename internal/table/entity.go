@@ -69,7 +69,7 @@ type Entity struct {
 	Prev  grid.Chunk // chunk at the last flush
 	Dirty uint64     // slots changed since the last flush
 
-	vers  []uint32               // per slot its version, then per slot its upstream tick
+	vers  []uint32               // per slot its version, then per slot its upstream tick, then with motion what motion.go keeps
 	upSet uint64                 // slots with a valid tick
 	ov    *[wire.MaxSlots]uint16 // per slot: the override that wrote it last; nil until the first
 	fixed []byte
@@ -86,7 +86,7 @@ type Death struct {
 
 // Overtaken reports whether slot i was written in this term by an upstream tick at or after tick.
 func (e *Entity) Overtaken(i int, tick uint32) bool {
-	return e.upSet>>i&1 != 0 && int32(tick-e.vers[len(e.vers)/2+i]) <= 0
+	return e.upSet>>i&1 != 0 && int32(tick-e.vers[len(e.Class.Slots)+i]) <= 0
 }
 
 // Overridden reports whether an override later than n holds slot i.
@@ -94,7 +94,7 @@ func (e *Entity) Overridden(i int, n uint16) bool { return e.ov != nil && int16(
 
 // Wrote remembers the tick that wrote slot i.
 func (e *Entity) Wrote(i int, tick uint32) {
-	e.vers[len(e.vers)/2+i] = tick
+	e.vers[len(e.Class.Slots)+i] = tick
 	e.upSet |= 1 << i
 }
 
@@ -158,7 +158,7 @@ func (e *Entity) AppendValues(b []byte, mask uint64) []byte {
 
 // Since returns the slots whose value is newer than flush v.
 func (e *Entity) Since(v uint32) (mask uint64) {
-	for i, ver := range e.vers[:len(e.vers)/2] {
+	for i, ver := range e.vers[:len(e.Class.Slots)] {
 		if int32(ver-v) > 0 {
 			mask |= 1 << i
 		}

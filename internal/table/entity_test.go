@@ -102,3 +102,27 @@ func TestNoAllocations(t *testing.T) {
 		t.Fatalf("%v allocations", n)
 	}
 }
+
+// times of capture ascend whatever the driver's clock does, and a jump is one bit; nothing of it meets the versions.
+func TestR41StampsAscend(t *testing.T) {
+	c := &wire.Class{Name: "walker", Slots: []wire.Slot{{Width: 1}, {Width: 2, Words: wire.WordMotion}}}
+	if !c.Index() {
+		t.Fatal("class")
+	}
+	e := New(1, 10).Create(0, wire.ID{1}, 1, 1, NewClass(1, c))
+	for _, s := range []struct{ at, want uint32 }{{0, 1}, {100, 100}, {90, 101}, {101, 102}, {1<<32 - 1, 103}, {1 << 30, 1 << 30}} {
+		if e.Stamp(s.at); e.Captured() != s.want {
+			t.Fatalf("stamp %d: %d, want %d", s.at, e.Captured(), s.want)
+		}
+	}
+	e.TurnCut()
+	e.SetWaits(3, true)
+	e.Wrote(1, 77)
+	e.Set(1, []byte{1, 2}, 9)
+	if !e.Cut() || !e.Waits(3) || e.Waits(2) || e.Captured() != 1<<30 || e.Since(8) != 2 || !e.Overtaken(1, 77) || e.Overtaken(1, 78) {
+		t.Error("what is kept of motion met something else")
+	}
+	if e.SetWaits(3, false); e.Waits(3) || !e.Cut() {
+		t.Error("a ring's bit")
+	}
+}

@@ -15,7 +15,7 @@ const (
 	WordAuth                  // written by an authority
 	WordPersist               // survives, with WordAuth
 	WordKeyed                 // a container of items, reserved
-	WordMotion                // presence lane, reserved for the continuous channel
+	WordMotion                // the continuous channel: presence lane, timed, may be thinned
 )
 
 // Slot is what travels of one field's declaration.
@@ -38,6 +38,7 @@ type Class struct {
 	Slots []Slot
 
 	All, Owner, Init, Auth, Presence uint64 // masks over Slots
+	Motion                           uint64 // of one slot at most
 	Position                         int    // slot, or -1: the class is global
 	Fixed                            int    // bytes of all fixed-width slots
 	Variable                         uint64 // mask of slots with a length first
@@ -57,7 +58,7 @@ func (c *Class) Index() bool {
 	if len(c.Slots) > MaxSlots || len(c.Name) > MaxName {
 		return false
 	}
-	c.All, c.Owner, c.Init, c.Auth, c.Presence, c.Variable, c.Fixed, c.Position = 0, 0, 0, 0, 0, 0, 0, -1
+	c.All, c.Owner, c.Init, c.Auth, c.Presence, c.Motion, c.Variable, c.Fixed, c.Position = 0, 0, 0, 0, 0, 0, 0, 0, -1
 	for i, s := range c.Slots {
 		bit := uint64(1) << i
 		c.All |= bit
@@ -72,6 +73,12 @@ func (c *Class) Index() bool {
 		}
 		if s.Words&(WordPosition|WordMotion) != 0 {
 			c.Presence |= bit
+		}
+		if s.Words&WordMotion != 0 {
+			if c.Motion != 0 || s.Words&(WordOwner|WordInit|WordAuth|WordManual) != 0 {
+				return false
+			}
+			c.Motion = bit
 		}
 		if s.Words&WordPosition != 0 {
 			if c.Position >= 0 || s.Words&WordOwner != 0 {

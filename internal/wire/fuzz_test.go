@@ -105,7 +105,9 @@ func layouts() []*Class {
 	lamp.Slots[0].Words, lamp.Slots[3].Words = WordPosition, WordOwner
 	late := class(0, 0, 8)
 	late.Slots[2].Words = WordPosition
-	all := []*Class{lamp, late, class(), class(0), class(MaxValues), slots(64, 1), slots(9, 0), slots(8, 2)}
+	walker := class(1, 0)
+	walker.Slots[1].Words = WordMotion | WordPosition
+	all := []*Class{lamp, late, class(), class(0), class(MaxValues), slots(64, 1), slots(9, 0), slots(8, 2), walker}
 	for _, c := range all {
 		if !c.Index() {
 			panic("class")
@@ -206,7 +208,7 @@ func FuzzSegment(f *testing.F) {
 			var w Segment
 			w.Reset(AppendChunk(nil, base, s.chunk), s.num, c, s.chunk)
 			for _, r := range s.recs {
-				w.Begin(r.Handle, r.Chunk, r.Mask)
+				w.Begin(r.Handle, r.Chunk, r.Mask, r.Sample)
 				w.B = append(w.B, r.Values...)
 			}
 			if w.N != len(s.recs) {
@@ -354,7 +356,7 @@ func TestParsingDoesNotAllocate(t *testing.T) {
 	var up Deltas
 	up.Reset(nil, 7, base, 5, c)
 	for h := uint32(1); h < 10; h++ {
-		seg.Begin(h, base, 7)
+		seg.Begin(h, base, 7, Sample{})
 		seg.B = append(seg.B, values...)
 		up.Begin(&Delta{Handle: h, Gen: 1, Term: 400, N: 2, Mask: 7, Chunk: base})
 		up.B = append(up.B, values...)

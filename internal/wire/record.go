@@ -11,6 +11,7 @@ type Record struct {
 	Handle uint32
 	Chunk  grid.Chunk // the chunk that a position in Values is relative to, and where the entity is
 	Mask   uint64
+	Sample        // when its motion was captured, if it has any
 	Values []byte // of the slots in Mask, aliasing the packet
 }
 
@@ -19,8 +20,8 @@ type Record struct {
 //
 //	segment := chunk code (relative to the bundle's base) · body
 //	body    := class uvarint · item…
-//	item    := gap uvarint ≥ 1 · mask · values     handle = last + gap; last is 0 at the start and after a switch
-//	         | 0 · chunk code                      the following records stand in another chunk
+//	item    := gap uvarint ≥ 1 · mask · [age] · values     handle = last + gap; last is 0 at the start and after a switch
+//	         | 0 · chunk code                              the following records stand in another chunk
 //
 // The chunk code is written for each observer; the body is shared and copied.
 
@@ -39,8 +40,9 @@ func (s *Segment) Reset(b []byte, num uint32, c *Class, first grid.Chunk) {
 	*s = Segment{B: binary.AppendUvarint(b, uint64(num)), First: first, chunk: first, class: c}
 }
 
-// Begin writes the head of a record; its values follow by append to s.B. Handles of a chunk should ascend.
-func (s *Segment) Begin(handle uint32, chunk grid.Chunk, mask uint64) {
+// Begin writes the head of a record; its values follow by append to s.B. Handles of a chunk should ascend. The sample counts if
+// the motion slot is in the mask.
+func (s *Segment) Begin(handle uint32, chunk grid.Chunk, mask uint64, at Sample) {
 	if chunk != s.chunk || handle <= s.last {
 		s.B = AppendChunk(append(s.B, 0), s.chunk, chunk)
 		s.chunk, s.last = chunk, 0
@@ -48,6 +50,9 @@ func (s *Segment) Begin(handle uint32, chunk grid.Chunk, mask uint64) {
 	s.B = binary.AppendUvarint(s.B, uint64(handle-s.last))
 	s.last = handle
 	s.B = appendMask(s.B, mask, len(s.class.Slots))
+	if mask&s.class.Motion != 0 {
+		s.B = at.append(s.B)
+	}
 	s.N++
 }
 
@@ -103,11 +108,19 @@ func (r *Records) Next(rec *Record) bool {
 			mask |= uint64(r.b[i]) << (8 * i)
 		}
 		r.b = r.b[r.class.MaskLen():]
+		var at Sample
+		if mask&r.class.Motion != 0 {
+			s, n := parseSample(r.b)
+			if n == 0 {
+				return r.fail()
+			}
+			at, r.b = s, r.b[n:]
+		}
 		l := r.class.ValuesLen(mask, r.b)
 		if l < 0 {
 			return r.fail()
 		}
-		*rec = Record{Handle: r.last, Chunk: r.chunk, Mask: mask, Values: r.b[:l:l]}
+		*rec = Record{Handle: r.last, Chunk: r.chunk, Mask: mask, Sample: at, Values: r.b[:l:l]}
 		r.b = r.b[l:]
 		return true
 	}

@@ -1,6 +1,6 @@
 // Package wire is the byte format of the protocol.
 //
-//	client → relay   unreliable: KindDeltas            reliable: Hello Class Spawn Destroy Release Again View …
+//	client → relay   unreliable: KindDeltas KindMotion reliable: Hello Class Spawn Destroy Release Again View …
 //	relay → client   unreliable: KindFlush, KindSegment, KindIntro, KindDepart, KindRole
 //	                 reliable:   Welcome Refuse Class Bind Assign Revoke Override Host Player …
 //
@@ -38,6 +38,7 @@ const (
 	KindDepart  = 0x13 // relay → client: an entity left
 	KindRole    = 0x14 // relay → client: owner and term
 	KindDeltas  = 0x20 // client → relay: changes of driven entities
+	KindMotion  = 0x22 // client → relay: the same of classes with motion, with the time of capture
 )
 
 // Streams of the reliable lane.
