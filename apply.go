@@ -17,6 +17,8 @@ type happening struct {
 	changed uint64
 	was     PlayerID
 	d       Departure
+	id      NetID // of what has no body
+	err     error
 }
 
 const (
@@ -24,6 +26,10 @@ const (
 	changedFields
 	changedOwner
 	departed
+	leftUnseen // something left that has no body here
+	loadFail
+	selfSeen // the echo of something driven here
+	selfLost
 )
 
 // apply writes what arrived into the structs and notes which hooks must run. It does nothing and reports false if the host
@@ -34,25 +40,38 @@ func (w *World) apply() bool {
 	if w.welcomed() && (w.phase != Live || PlayerIDFrom(w.reg.Host) != w.host) {
 		return false
 	}
+	w.batch = turnBatch
+	w.settleLoads()
 	w.applyReflections()
 	w.changed = w.reg.Changed(w.changed[:0])
 	for _, c := range w.changed {
 		w.applyCopy(c)
 		if !c.Gone {
-			c.Applied()
 			w.reg.Release(c)
 		}
 	}
 	clear(w.changed)
+	w.parted()
+	w.fullNow()
+	w.startLoads()
 	return true
 }
 
+// applyCopy brings the body of a copy up to date. What waits for a copy that has none yet goes on waiting.
 func (w *World) applyCopy(c *registry.Copy) {
 	b, _ := c.Data.(*body)
 	switch {
 	case c.Gone:
-		if b != nil && !b.gone {
-			w.remove(b, Departure{Why: reason(c.Why), By: PlayerIDFrom(c.By), Local: b.mine})
+		d := Departure{Why: reason(c.Why), By: PlayerIDFrom(c.By)}
+		switch l, _ := c.Data.(*loading); {
+		case l != nil:
+			w.endLoad(l)
+			w.unheld(c.ID, d)
+		case b == nil:
+			w.unheld(c.ID, d)
+		case !b.gone:
+			d.Local = b.mine && d.Why == Destroyed && (d.By == w.self || d.By.IsZero())
+			w.remove(b, d)
 			if c.Refused != 0 {
 				w.warn("throng: the relay refused an entity", "id", b.e.id, "class", b.hooks.class.name, "reason", refusedText(c.Refused))
 			}
@@ -64,14 +83,19 @@ func (w *World) applyCopy(c *registry.Copy) {
 			return // of a class this build lacks
 		}
 		if w.cfg.NoProxies && !c.Drives() {
+			c.Applied()
 			return
 		}
-		b = w.newBody(c, k, k.newObject())
-		w.write(b, c)
-		w.point(b, c)
-		w.events = append(w.events, happening{kind: spawned, b: b})
+		l, _ := c.Data.(*loading)
+		if l == nil {
+			l = w.load(c, k)
+		}
+		if l.state == loadDone {
+			w.takeTurn(l)
+		}
 		return
 	case b.gone:
+		c.Applied()
 		return
 	}
 	was := b.e.owner
@@ -81,9 +105,20 @@ func (w *World) applyCopy(c *registry.Copy) {
 	if changed := w.write(b, c); changed != 0 {
 		w.events = append(w.events, happening{kind: changedFields, b: b, changed: changed})
 	}
+	c.Applied()
 	w.point(b, c)
+	if b.drives && c.Echoed() && !b.echoes {
+		b.echoes = true
+		w.events = append(w.events, happening{kind: selfSeen, b: b})
+	}
 	if b.e.owner != was {
 		w.events = append(w.events, happening{kind: changedOwner, b: b, was: was})
+	}
+	if c.Spared != 0 {
+		if b.mine {
+			w.warn("throng: the relay refused to destroy an entity", "id", b.e.id, "class", b.hooks.class.name, "reason", refusedText(c.Spared))
+		}
+		b.mine, c.Spared = false, 0
 	}
 	if c.Rejected != 0 {
 		w.warn("throng: the relay does not apply fields of an entity", "id", b.e.id, "class", b.hooks.class.name, "fields", Changes{c.Rejected, b.hooks.class, b.e.ptr}.String(), "reason", refusedText(c.RejectedReason))
@@ -141,7 +176,7 @@ func (w *World) point(b *body, c *registry.Copy) {
 	case b.drives && e.shadow == nil:
 		e.shadow = b.hooks.class.plan.NewShadow(e.ptr)
 	case !b.drives:
-		e.shadow, b.seen = nil, nil
+		e.shadow, b.seen, b.echoes = nil, nil, false
 		w.endMirror(b, Departure{Why: OutOfReach})
 	}
 	if b.drives && b.seen == nil && b.hooks.class.cfg.NotifyDriver {
@@ -180,6 +215,14 @@ func (w *World) remove(b *body, d Departure) {
 func (w *World) happen() {
 	for i := 0; i < len(w.events); i++ {
 		h := w.events[i]
+		if h.b == nil {
+			w.user(func() { w.runUnseen(&h) })
+			continue
+		}
+		if h.kind == departed && !h.b.told {
+			w.user(func() { w.left(h.b.e.id, h.d) }) // nobody was told that it came
+			continue
+		}
 		if h.b.gone && h.kind != departed || h.kind != spawned && !h.b.told {
 			continue // a hook ended it before it was told of
 		}
@@ -214,6 +257,7 @@ func (w *World) run1(h *happening) {
 	case departed:
 		b.until = w.now() + b.hooks.class.cfg.DestroyDelay
 	}
+	w.runConfig(h)
 }
 
 // notify runs OnRep, for the whole delta first and then field by field (B-015).
@@ -247,10 +291,18 @@ func (w *World) sweep() {
 			w.holes = true
 		default:
 			b.e.w, b.e.c, b.e.role = nil, nil, RoleNone
+			if b.made && b.hooks.class.cfg.Pool > 0 {
+				w.retired = append(w.retired, b)
+			}
 		}
 	}
 	clear(w.list[len(keep):])
 	w.list = keep
+	for _, b := range w.retired { // now: Reset may spawn
+		w.retire(b)
+	}
+	clear(w.retired)
+	w.retired = w.retired[:0]
 }
 
 func reason(w wire.Why) DepartReason {

@@ -44,6 +44,7 @@ type ClassConfig struct {
 	OnOwnerGone    OwnerGone     // 0: Leave
 	DestroyDelay   time.Duration // the body outlives OnDestroy by this long; 0: gone at once
 	Reach          int           // chunks from which an entity is seen, at most 8; 0: the world's
+	Pool           int           // structs of proxies that left, kept and cleared for those that come; see Hooks.Reset; 0: none
 }
 
 // Class is a kind of entity: a struct type T, the name by which clients recognise it, a policy. Make it with
@@ -60,7 +61,10 @@ func NewClass[T any, PT interface {
 	*T
 	Object
 }](name string, cfg ClassConfig) *Class[T] {
-	return &Class[T]{newClass(name, cfg, reflect.TypeFor[T](), func() Object { return PT(new(T)) })}
+	return &Class[T]{newClass(name, cfg, reflect.TypeFor[T](), func() Object { return PT(new(T)) }, func(o Object) {
+		var zero T
+		*any(o).(*T) = zero
+	})}
 }
 
 // Name is the name the class was declared with.
@@ -100,6 +104,7 @@ type class struct {
 	plan      *delta.Plan    // of layout
 	wire      wire.Class     // indexed
 	newObject func() Object
+	clear     func(Object)
 	axes      int // of the position: 2 or 3; 0: the class is global
 	position  int // slot, -1: none
 
@@ -107,8 +112,8 @@ type class struct {
 	faults  []error // all others
 }
 
-func newClass(name string, cfg ClassConfig, t reflect.Type, newObject func() Object) *class {
-	c := &class{name: name, id: cfg.ID, cfg: cfg, typ: t, newObject: newObject, position: -1}
+func newClass(name string, cfg ClassConfig, t reflect.Type, newObject func() Object, clear func(Object)) *class {
+	c := &class{name: name, id: cfg.ID, cfg: cfg, typ: t, newObject: newObject, clear: clear, position: -1}
 	if c.id == 0 {
 		c.id = idOf(name)
 	}
@@ -159,6 +164,9 @@ func (c *class) check() {
 	}
 	if c.cfg.DestroyDelay < 0 {
 		c.fault("has DestroyDelay %v: use 0 for a body that is gone at once", c.cfg.DestroyDelay)
+	}
+	if c.cfg.Pool < 0 {
+		c.fault("has Pool %d: use the number of structs to keep, or 0 for none", c.cfg.Pool)
 	}
 	if c.cfg.Reach < 0 || c.cfg.Reach > maxReach {
 		c.fault("has Reach %d: use 1 to %d chunks, or 0 for the world's", c.cfg.Reach, maxReach)

@@ -37,8 +37,16 @@ type Config struct {
 	// NoPhaseLock keeps replication ticks where they fall. Else they are shifted, by 2 ms at most each, so that what leaves
 	// arrives just before the relay sends: it is shared in fewer packets and waits less.
 	NoPhaseLock bool
-	// MaxEntities is how many entities of others this client holds at once; the nearest come first. 0 means 4096.
+	// MaxEntities is how many entities of others this client holds at once; the nearest come first, and what this client drives does not
+	// count. 0 means 4096.
 	MaxEntities int
+	// EntityTimeout is after how long without news an entity of somebody else's leaves with TimedOut; see OnTimedOut. 0 means 12 s, Off never.
+	EntityTimeout time.Duration
+	// MaxLoads is how many Hooks.Load run at once. 0 means 8.
+	MaxLoads int
+	// TrackSelf lets OnAppeared and OnTimedOut tell of what this client drives too: when the relay begins, and ceases, to send it back. In a world
+	// that keeps no values it is on anyway. The switch track.self changes it at run time.
+	TrackSelf bool
 
 	// NoProperties switches property replication off here: nothing is compared, marked or repeated, and what arrives after an
 	// entity's first values is ignored. Spawns, destroys and owners go on.
@@ -52,6 +60,22 @@ type Config struct {
 	OnHost func(w *World, was PlayerID)
 	// OnPlayer runs when a player entered or left the world. Those already there when Join returns are in World.Players.
 	OnPlayer func(w *World, p PlayerInfo, present bool)
+	// OnRegistered runs when an entity has come into the registry, spawned here or elsewhere: Find has it. OnUnregistered runs when it has
+	// left it. Hooks of the class run first, here as below.
+	OnRegistered, OnUnregistered func(w *World, e Object)
+	// OnOwnerChanged runs when the owner of an entity changes after its spawn; was is zero if the host drove it.
+	OnOwnerChanged func(w *World, e Object, was PlayerID)
+	// OnAppeared runs when an entity of somebody else's is seen here for the first time, or again after it had left.
+	OnAppeared func(w *World, e Object)
+	// OnTimedOut runs, behind OnDestroy, when nothing was heard for EntityTimeout: of the relay, which vouches for everything it shows, or, in
+	// a world that keeps no values, of an entity that streams. It is a guess, for when the link is broken; the relay announces real departures.
+	OnTimedOut func(w *World, e Object)
+	// OnLeft runs for every departure of others within reach, whether the entity is held here or not: one that was refused for want of room,
+	// that this build has no class for, or that was gone before it was shown. What this client destroyed, and what timed out
+	// before, it does not tell of.
+	OnLeft func(w *World, id NetID, d Departure)
+	// OnLoadFailed runs when Hooks.Load returned an error: the entity is not seen.
+	OnLoadFailed func(w *World, id NetID, err error)
 	// OnUnknownClass runs once for each class of the world that this build lacks, when an entity of it is near: nothing of it is
 	// shown. A class that this build has with another layout is not unknown; the log names the difference.
 	OnUnknownClass func(w *World, name string, id uint32)
@@ -193,6 +217,12 @@ func (c *Config) validate(s *Schema) error {
 	}
 	if c.MaxEntities < 0 || c.MaxEntities > 1<<20 {
 		bad("MaxEntities: %d is out of range: use 1 to 1048576, or 0 for 4096", c.MaxEntities)
+	}
+	if c.EntityTimeout > 0 && c.EntityTimeout < time.Second {
+		bad("EntityTimeout: %v is too short: use at least 1s, 0 for 12s, throng.Off for none", c.EntityTimeout)
+	}
+	if c.MaxLoads < 0 || c.MaxLoads > 1024 {
+		bad("MaxLoads: %d is out of range: use 1 to 1024, or 0 for %d", c.MaxLoads, defaultLoads)
 	}
 	for i, h := range c.Hooks {
 		if h.class == nil {

@@ -1,10 +1,20 @@
 package throng
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // Hooks is the behaviour of a class. Every field may be nil. All hooks run inside World.Tick or inside the call that
 // caused them, on that goroutine, and may call everything of the World except Tick and Close.
 type Hooks[T any] struct {
+	// Load fetches what the entity needs before it can be seen. The proxy appears, with OnSpawn, when it has returned nil; what
+	// arrives of it meanwhile is kept, the newest of each field. It runs on a goroutine of its own and must not touch the World but for Post;
+	// Config.MaxLoads of all run at once, for one entity one at a time. ctx ends when the entity is destroyed or out of reach, and when the World is closed,
+	// which waits for it. An error is logged and given to Config.OnLoadFailed: the entity is not seen until it comes anew, and is
+	// loaded again then. What is spawned here is not loaded. With several Hooks of a class one Load follows the other.
+	Load func(ctx context.Context, id NetID) error
+
 	// OnSpawn runs once on each client that gets the entity: fields, owner and role are set. local: it was spawned here.
 	OnSpawn func(w *World, e *T, local bool)
 
@@ -17,6 +27,11 @@ type Hooks[T any] struct {
 
 	// OnDestroy runs once when the entity leaves this client. Its fields still hold the last values.
 	OnDestroy func(w *World, e *T, d Departure)
+
+	// Reset prepares the struct of a proxy that has left for the pool of its class; see ClassConfig.Pool. With it, the game clears
+	// what is its own in e, and may keep what is dear, such as a sprite to show again; fields that replicate are cleared behind it.
+	// Without it the whole struct is cleared.
+	Reset func(e *T)
 }
 
 // Hook is behaviour for a world, made by [Class.Bind] or [Class.OnRep] and given in Config.Hooks. A class may have any
@@ -29,6 +44,8 @@ type Hook struct {
 	onRep     func(o Object, c Changes)
 	onOwner   func(w *World, o Object, was PlayerID)
 	onDestroy func(w *World, o Object, d Departure)
+	load      func(ctx context.Context, id NetID) error
+	reset     func(o Object)
 
 	// Made by OnRep: onSlots runs if one of the slots changed.
 	slots   uint64
@@ -37,7 +54,10 @@ type Hook struct {
 
 // Bind makes a Hook of h.
 func (c *Class[T]) Bind(h Hooks[T]) Hook {
-	out := Hook{class: c.class}
+	out := Hook{class: c.class, load: h.Load}
+	if h.Reset != nil {
+		out.reset = func(o Object) { h.Reset(any(o).(*T)) }
+	}
 	if h.OnSpawn != nil {
 		out.onSpawn = func(w *World, o Object, local bool) { h.OnSpawn(w, any(o).(*T), local) }
 	}

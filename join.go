@@ -105,11 +105,15 @@ func newWorld(addr string, s *Schema, cfg Config) (*World, error) {
 	if w.cfg.Dialer == nil {
 		w.cfg.Dialer = &udp.Dialer{}
 	}
+	w.loadCtx, w.loadStop = context.WithCancel(context.Background())
+	if cfg.TrackSelf {
+		w.track.self = trackOn
+	}
 	w.cfg.Hooks = append([]Hook(nil), cfg.Hooks...)
 	w.tracer, w.loopback = cfg.Tracer, cfg.Loopback
 	w.readEnv(os.Getenv)
 	w.lend = w.buffer
-	w.reg = registry.New(registry.Config{MaxEntities: cfg.MaxEntities, Encode: w.encode, Sent: w.reflect, Trace: w.tracer.sink(), World: cfg.World, Agent: "throng-go", Nonce: rand.Uint32()})
+	w.reg = registry.New(registry.Config{MaxEntities: cfg.MaxEntities, Departures: cfg.OnLeft != nil && !cfg.NoProxies, Encode: w.encode, Sent: w.reflect, Trace: w.tracer.sink(), World: cfg.World, Agent: "throng-go", Nonce: rand.Uint32()})
 	s.logRefused(w.log)
 	for _, c := range s.classes {
 		w.classes[c] = w.reg.AddClass(&c.wire, c)
@@ -252,6 +256,7 @@ func (w *World) receive(conn transport.Conn) error {
 		}
 		w.tracer.packet(len(payload))
 		now := w.now()
+		w.track.heard = now
 		if e := w.sess.Receive(now, payload, w.reg.Handler(now)); e != nil && !errors.Is(e, session.ErrMalformed) && failed == nil {
 			failed = e
 		}
@@ -261,6 +266,7 @@ func (w *World) receive(conn transport.Conn) error {
 		w.mu.Lock()
 		if w.conn == conn {
 			now := w.now()
+			w.track.looked = now
 			w.sess.Expire(now, w.reg.Handler(now))
 			w.flush(now, false)
 			if w.reg.Refused != nil && failed == nil {
@@ -354,5 +360,6 @@ func (w *World) shut(code wire.CloseCode) {
 	}
 	w.mu.Unlock()
 	<-w.ended
+	w.endLoads()
 	w.endTrace()
 }

@@ -94,7 +94,6 @@ func (w *World) applyReflections() {
 		}
 		w.reg.Reflect(r.c, r.mask, w.reflected[r.from:r.to])
 		w.applyCopy(r.c)
-		r.c.Applied()
 	}
 	clear(w.reflections)
 	w.reflections, w.reflected = w.reflections[:0], w.reflected[:0]
@@ -107,6 +106,9 @@ func (w *World) endMirror(b *body, d Departure) {
 		return
 	}
 	b.mirror, c.Gone = nil, true
+	if l, _ := c.Data.(*loading); l != nil {
+		w.endLoad(l)
+	}
 	if m, _ := c.Data.(*body); m != nil && !m.gone {
 		d.Local = false
 		w.remove(m, d)

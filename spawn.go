@@ -95,6 +95,8 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 		return fail(ErrClass)
 	case e.w != nil:
 		return fail(ErrSpawned)
+	case pooled(o):
+		return fail(ErrPooled)
 	case w.phase == Closed:
 		return fail(ErrClosed)
 	case w.self.IsZero():
@@ -155,6 +157,9 @@ func (w *World) hello(b *body) {
 				h.onSpawn(w, b.o, true)
 			}
 		}
+		if w.cfg.OnRegistered != nil {
+			w.cfg.OnRegistered(w, b.o)
+		}
 	})
 }
 
@@ -211,6 +216,8 @@ func (w *World) Destroy(o Object) error {
 	defer w.leave(w.enter("Destroy"))
 	b := w.bodyOf(o)
 	switch {
+	case pooled(o):
+		return w.wrap(ErrPooled, "destroying %T", o)
 	case o.entity().w == nil || b == nil && o.entity().w == w || b != nil && b.gone:
 		return nil
 	case b == nil:
@@ -253,6 +260,9 @@ func (w *World) mayDestroy(b *body) bool {
 func (w *World) MarkDirty(o Object, fields ...any) error {
 	defer w.leave(w.enter("MarkDirty"))
 	b := w.bodyOf(o)
+	if pooled(o) {
+		return w.wrap(ErrPooled, "marking %T", o)
+	}
 	if b == nil || b.gone || w.cfg.NoProperties {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-var switchNames = []string{"trace.entity", "trace.state", "trace.event", "trace.net", "loopback.state"}
+var switchNames = []string{"trace.entity", "trace.state", "trace.event", "trace.net", "loopback.state", "tracker.backlog", "track.self"}
 
 func onSwitches(w *World) (names, on []string) {
 	for _, s := range w.Switches() {
@@ -25,7 +25,7 @@ func TestSwitches(t *testing.T) {
 		tr := NewTracer(io.Discard, TraceNet)
 		w := newStage(t, Config{Tracer: tr}).w
 		names, on := onSwitches(w)
-		if !slices.Equal(names, switchNames) || !slices.Equal(on, []string{"trace.net"}) {
+		if !slices.Equal(names, switchNames) || !slices.Equal(on, []string{"trace.net", "tracker.backlog"}) {
 			t.Errorf("%q, of which %q are on", names, on)
 		}
 		for _, name := range names {
@@ -71,7 +71,7 @@ func TestTraceSwitchesNeedTracer(t *testing.T) {
 		if err := w.SetSwitch("loopback.state", true); err != nil {
 			t.Error(err)
 		}
-		if _, on := onSwitches(w); !slices.Equal(on, []string{"loopback.state"}) {
+		if _, on := onSwitches(w); !slices.Equal(on, []string{"loopback.state", "tracker.backlog"}) {
 			t.Errorf("on: %q", on)
 		}
 	})

@@ -31,12 +31,17 @@ func (w *World) Tick(step func()) error {
 	for _, fn := range posts {
 		w.user(fn)
 	}
+	began := w.now()
 	for applied := false; !applied; applied = w.apply() {
 		if w.listen(); w.final != nil {
 			return w.final
 		}
 	}
+	w.silences(began)
 	w.happen()
+	for w.now()-began < turnTime && w.nextTurns() {
+		w.happen()
+	}
 	if step != nil {
 		w.user(step)
 	}
@@ -157,6 +162,7 @@ func (w *World) welcome(m *wire.Welcome) {
 		w.keyframe = w.profile.Keyframe
 	}
 	w.viewed = len(w.views) == 0
+	w.reg.TrackSelf(w.track.self == trackOn || w.track.self == trackAuto && !w.profile.Retain)
 }
 
 func (w *World) state(p Phase, err error) {

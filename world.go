@@ -1,6 +1,7 @@
 package throng
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -54,7 +55,14 @@ type World struct {
 	events   []happening
 	strange  map[stranger]bool
 	liveAt   time.Duration
-	blindly  bool // told that it sees nothing
+	loads    loads
+	batch    int // bodies that may still be made in this batch
+	turns    []*loading
+	track    tracking
+	newest   bool // no backlog
+	lefts    []registry.Left
+	retired  []*body // scratch of sweep
+	blindly  bool    // told that it sees nothing
 	viewed   bool
 	views    []Vec3
 	buffers  [][]byte
@@ -79,6 +87,9 @@ type World struct {
 	mail  func() // wakes a waiting Join
 	posts []func()
 
+	loadCtx  context.Context // of every Load
+	loadStop context.CancelFunc
+
 	stop   chan struct{}
 	ended  chan struct{}
 	closed bool // under mu
@@ -94,6 +105,8 @@ type body struct {
 	gone    bool // out of the world; it stays in the list until the end of the phase, or its delay
 	until   time.Duration
 	told    bool           // OnSpawn ran
+	made    bool           // the struct was made here, for an entity of somebody else's
+	echoes  bool           // driven here, and its echo came
 	quiet   bool           // no keyframes
 	refused uint64         // slots whose value cannot be sent, logged
 	seen    *delta.Shadow  // of a driver that is told of its own changes: the values it knows of
@@ -110,6 +123,7 @@ type body struct {
 type hookSet struct {
 	class *class
 	hooks []Hook
+	pool  []Object // cleared, for proxies to come
 }
 
 // Profile is what the relay decides for a world.
@@ -139,7 +153,12 @@ type Stats struct {
 	Undecoded                uint64 // with a value that the field cannot have
 	Rejected                 uint64 // times the relay said that it does not apply what was sent
 	PacketsIn, PacketsOut    uint64
-	PacketsLost, LostUpwards uint64 // reported lost of those sent; of them, with changes that were sent again
+	Loading                  int           // entities whose Load has not returned
+	LoadsFailed, TimedOut    uint64        // Loads that returned an error; entities of which nothing was heard for too long
+	LastHeard                time.Duration // since the relay last confirmed a packet of this client; −1: it never did
+	Backlog                  int           // changes that wait for a Tick
+	Merged                   uint64        // changes that newer ones replaced while they waited for it
+	PacketsLost, LostUpwards uint64        // reported lost of those sent; of them, with changes that were sent again
 }
 
 // enter takes the World for a call, and says how to leave. Calls nest only on the game's goroutine, from within a hook or
@@ -227,6 +246,11 @@ func (w *World) Stats() Stats {
 	s := Stats{Entities: w.reg.Len(), Records: r.Records, Applied: r.Applied, Overtaken: r.Overtaken, Void: r.Void, Unknown: r.Unknown,
 		Foreign: r.Foreign, Malformed: r.Malformed, WrongEpoch: r.WrongEpoch, NoRoom: r.NoRoom, LostUpwards: r.Lost,
 		OtherLayout: r.OtherLayout, Echo: r.Echo, Waiting: r.Waiting, Stale: r.Stale, Dead: r.Dead, Undecoded: w.undecoded, Rejected: r.Rejected}
+	s.Loading, s.LoadsFailed, s.TimedOut, s.LastHeard = len(w.loads.byID), w.loads.failed, w.track.timedOut, -1
+	s.Backlog, s.Merged = w.reg.Backlog()
+	if at := w.reg.Confirmed(); at > 0 {
+		s.LastHeard = w.now() - at
+	}
 	if w.sess != nil {
 		c := w.sess.Stats()
 		s.RTT, _ = w.sess.RTT()

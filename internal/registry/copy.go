@@ -37,6 +37,8 @@ type Copy struct {
 	By   wire.PlayerID
 	// Refused is why an announcement came to nothing: a wire.Refused reason.
 	Refused uint8
+	// Spared is why a Destroy of this client's came to nothing: a wire.Refused reason. The owner clears it.
+	Spared uint8
 	// ZeroOwner asks the owner to clear the slots in Class.Owner: they are somebody else's now.
 	ZeroOwner bool
 	// Rejected are slots the relay does not apply, with the reason last told.

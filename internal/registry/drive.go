@@ -334,7 +334,10 @@ func (r *Registry) Handler(now time.Duration) session.Handler {
 
 type handler Registry
 
-func (h *handler) Acked(pn uint64)                         { h.sent.take(pn) }
+func (h *handler) Acked(pn uint64) {
+	h.confirmed = max(h.now, 1)
+	h.sent.take(pn)
+}
 func (h *handler) Lost(pn uint64)                          { (*Registry)(h).lostPacket(pn) }
 func (h *handler) Frame(pn uint64, kind byte, body []byte) { (*Registry)(h).Frame(pn, kind, body) }
 func (h *handler) Message(stamp uint64, stream int, msg []byte) {

@@ -408,6 +408,9 @@ func (r *Registry) refused(c *Copy, m *wire.Entity) {
 	case c.pending && r.answers(c, m.Nonce): // demoted: an observer until introduced, or gone at the end mark
 		c.pending, c.drives, c.old = false, false, true
 		r.change(c)
+	case c.Inc == m.Inc: // a destroy
+		c.Spared = m.Reason
+		r.change(c)
 	}
 }
 

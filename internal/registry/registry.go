@@ -112,15 +112,17 @@ type Registry struct {
 	values  []byte  // scratch of Send
 	nonce   uint32
 
-	views   []grid.Chunk
-	follow  bool
-	stages  stages
-	last    map[uint32]last // by handle
-	lefts   []Left
-	roomAt  time.Duration
-	sent    sentLog
-	backlog [][]byte // control messages that the reliable window had no room for, oldest first
-	stats   Stats
+	views  []grid.Chunk
+	follow bool
+	stages stages
+	last   map[uint32]last // by handle
+	lefts  []Left
+
+	confirmed time.Duration
+	roomAt    time.Duration
+	sent      sentLog
+	backlog   [][]byte // control messages that the reliable window had no room for, oldest first
+	stats     Stats
 }
 
 type death struct {

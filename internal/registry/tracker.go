@@ -39,6 +39,9 @@ func (c *Copy) Heard() time.Duration { return c.heard }
 // client may have to bring it back to a relay that restarts.
 func (c *Copy) Stands() bool { return c.placed || c.cert != nil || c.pending }
 
+// Confirmed is when the relay last acked a packet of this client, 0: never. It hears us, then.
+func (r *Registry) Confirmed() time.Duration { return r.confirmed }
+
 // Old reports whether the copy is of an older session and was not introduced in this one yet.
 func (c *Copy) Old() bool { return c.old }
 
@@ -55,6 +58,9 @@ func (r *Registry) TrackSelf(on bool) {
 
 // Echoed reports whether the relay has sent something of what this client drives back to it.
 func (c *Copy) Echoed() bool { return c.echoed }
+
+// Unecho forgets that a copy was echoed, so that its next echo is told again.
+func (r *Registry) Unecho(c *Copy) { c.echoed = false }
 
 // hear notes that a copy was named.
 func (r *Registry) hear(c *Copy) { c.heard = max(r.now, 1) }
