@@ -26,6 +26,7 @@ type Options struct {
 	Audiences bool
 	// PropertyReach below Reach makes two lanes; 0: the same.
 	Reach, PropertyReach int
+	Decay                uint8 // of motion: the last slot
 	Link                 *memnet.Link // both ways, while the program runs; nil: drawn by the seed
 	Log                  bool
 }
@@ -51,7 +52,7 @@ const (
 // of every kind occur.
 func thing() *wire.Class {
 	c := &wire.Class{ID: 7, Hash: 77, Name: "thing", Slots: []wire.Slot{
-		{Width: 8, Words: wire.WordPosition, Name: "Pos"}, {Width: 4, Name: "A"}, {Width: 0, Name: "B"}, {Width: 4, Words: wire.WordOwner, Name: "C"}, {Width: 4, Name: "D"},
+		{Width: 8, Words: wire.WordPosition, Name: "Pos"}, {Width: 4, Name: "A"}, {Width: 0, Name: "B"}, {Width: 4, Words: wire.WordOwner, Name: "C"}, {Width: 4, Words: wire.WordMotion, Name: "D"},
 	}}
 	if !c.Index() {
 		panic("class")
@@ -229,6 +230,7 @@ func (w *world) newRelay() {
 		prof.Flags &^= wire.ProfileRetain
 	}
 	prof.Reach, prof.PropertyReach = uint8(w.opt.Reach), uint8(w.opt.PropertyReach)
+	prof.Decay = w.opt.Decay
 	w.relay = shard.New(w.Now(), shard.Config{Epoch: w.epoch, Start: w.start, Key: []byte("k"), World: "w", Profile: prof,
 		Rest: 400 * time.Millisecond, Faults: w.opt.Relay, Accepted: w.accept})
 	w.sessions = map[int]*shard.Session{}

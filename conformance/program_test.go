@@ -6,6 +6,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/registry"
 	"github.com/throng-dev/throng/internal/shard"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 var (
@@ -19,6 +20,8 @@ func TestPrograms(t *testing.T) {
 		"one lane":     {},
 		"two lanes":    {Reach: 2, PropertyReach: 1},
 		"restarts":     {Restarts: true},
+		"decay":        {Reach: 3, PropertyReach: 3, Decay: wire.DecayLinear5},
+		"decay lanes":  {Reach: 2, PropertyReach: 1, Decay: wire.DecayExponential},
 		"pass-through": {PassThrough: true},
 		"audiences":    {Audiences: true},
 	} {
@@ -59,6 +62,7 @@ func TestFaultsAreFound(t *testing.T) {
 		"R-21 waiting copy applies":          {Client: registry.Faults{WaitingApplies: true}},
 		"R-22a destroy is final":             {Client: registry.Faults{DestroyFinal: true}},
 		"R-16 bind without nonce":            {Client: registry.Faults{NoNonce: true}},
+		"B-071 last value kept":              {Relay: shard.Faults{LevelForgotten: true}, Reach: 3, PropertyReach: 3, Decay: wire.DecayLinear5},
 		"R-31 segments for all":              {Relay: shard.Faults{SegmentsForAll: true}, Audiences: true},
 		"R-31 a deny is forgotten":           {Relay: shard.Faults{DenyForgotten: true}, Audiences: true},
 	} {

@@ -60,6 +60,8 @@ type World struct {
 	// PropertyReach is the same for what is not motion, owner or destruction; at most Reach. Zero: Reach;
 	// negative: its own chunk only.
 	PropertyReach int
+	// Decay thins motion with distance. Zero: it is not thinned.
+	Decay Decay
 	// Flat worlds have columns for chunks: the third axis does not count. Zero: cubes.
 	Flat bool
 	// PassThrough worlds keep no values for those who come later: no baseline, no repair of what was lost, only what clients
@@ -129,6 +131,9 @@ func (w *World) validate(where string, bad func(string, ...any)) {
 	if w.Reach > maxReach {
 		bad("%s.Reach %d is too far: use 1 to %d chunks, negative for the own chunk, or 0 for %d", where, w.Reach, maxReach, maxReach)
 	}
+	if w.Decay > DecayLinear5 {
+		bad("%s.Decay %d is none: use DecayNone to DecayLinear5", where, w.Decay)
+	}
 	if w.PropertyReach > chunks(w.Reach, maxReach) {
 		bad("%s.PropertyReach %d is above Reach %d: use at most Reach, or 0 for the same", where, w.PropertyReach, chunks(w.Reach, maxReach))
 	}
@@ -193,6 +198,7 @@ func (w *World) profile() wire.Profile {
 	}
 	p.Reach = uint8(chunks(w.Reach, maxReach))
 	p.PropertyReach = uint8(chunks(w.PropertyReach, int(p.Reach)))
+	p.Decay = uint8(w.Decay)
 	if w.Flat {
 		p.Flags |= wire.ProfileFlat
 	}

@@ -74,6 +74,13 @@ func (s *Shard) buildBlob() {
 			continue
 		}
 		aud := s.audiences.at(e)
+		if m := mask & e.Class.Motion; m != 0 && s.decay.on && e.Class.Position >= 0 {
+			b.enter(e, aud, m, laneThin)
+			s.decay.add(s.now, e)
+			if mask &^= m; mask == 0 {
+				continue
+			}
+		}
 		if !split || e.Class.Position < 0 {
 			b.enter(e, aud, mask, laneBoth)
 			continue
@@ -84,6 +91,9 @@ func (s *Shard) buildBlob() {
 		if m := mask &^ e.Class.Presence; m != 0 {
 			b.enter(e, aud, m, laneProperty)
 		}
+	}
+	if s.decay.on {
+		s.thin()
 	}
 	for _, e := range s.dirty {
 		e.Prev = e.Place.Chunk

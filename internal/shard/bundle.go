@@ -251,6 +251,7 @@ func (o *Session) nearRegion(near []nearSeg, at span) []nearSeg {
 			continue
 		}
 		switch d := o.chunkDistance(g.chunk); {
+		case g.lane >= laneThin && d <= reach+1 && g.lane != laneThin+s.decay.at(d): // another level's
 		case d <= props || d <= reach && g.lane != laneProperty:
 			near = append(near, nearSeg{d, i})
 		case d == reach+1 && !s.cfg.Faults.GuestForgotten:

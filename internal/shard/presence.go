@@ -131,6 +131,7 @@ func (o *Session) check(e *table.Entity) {
 // lane decides whether a held entity is within the property reach. What changes beyond it goes out on the way back.
 func (o *Session) lane(p *pair, e *table.Entity, d int64) {
 	s := o.shard
+	o.relevel(p, e, d)
 	if s.cfg.Profile.PropertyReach >= s.cfg.Profile.Reach || p.state != known || !s.retains() {
 		return
 	}

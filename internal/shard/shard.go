@@ -52,6 +52,7 @@ type Faults struct {
 	GuestForgotten bool // no own records in ring reach+1
 	ReuseNow       bool // a handle is free at the destroy
 	OverrideLost   bool // override numbers are ignored
+	LevelForgotten bool // what an observer lacks when its level changes stays lacking (B-071)
 	RoleForgotten  bool // owner and term changed while introducing are not dirty
 	SegmentsForAll bool // segments are copied whatever their audience
 	DenyForgotten  bool // who lost an entity by its audience keeps it
@@ -113,6 +114,7 @@ type Shard struct {
 	audiences audiences
 
 	capture capture // of the frame at hand
+	decay   decay
 	blob    blob
 	lists   lists
 	packets packetPool
@@ -147,6 +149,7 @@ func New(now time.Duration, cfg Config) *Shard {
 		s.table.SetRest(cfg.Rest)
 	}
 	s.settled = cfg.Settle < 0
+	s.decay = newDecay(&cfg.Profile)
 	s.grid = grid.New(func(h uint32) *grid.Place { return &s.table.ByHandle(h).Place })
 	return s
 }
@@ -252,7 +255,9 @@ const (
 )
 
 // hasWork reports whether the next flush would tell somebody something about entities.
-func (s *Shard) hasWork() bool { return s.work || len(s.dirty)+len(s.moved) > 0 }
+func (s *Shard) hasWork() bool {
+	return s.work || len(s.dirty)+len(s.moved) > 0 || s.decay.on && s.decay.ready(s.now)
+}
 
 func (s *Shard) interval() time.Duration {
 	return time.Duration(s.cfg.Profile.FlushMS) * time.Millisecond
@@ -286,6 +291,8 @@ func (s *Shard) Wake() time.Duration {
 	at = max(at, s.passed+gap)
 	if s.hasWork() {
 		at = min(at, s.due())
+	} else if due, ok := s.decay.next(); ok {
+		at = min(at, due)
 	}
 	return at
 }

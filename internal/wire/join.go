@@ -37,7 +37,19 @@ type Profile struct {
 	KeyframeMS    uint16 // 0: off
 	SilenceMS     uint16
 	MaxEntities   uint32
+	Decay         uint8 // how motion is thinned with distance
 }
+
+// How motion is thinned with distance (B-071): an observer gets all of it, half as much with each ring from the second on, or so
+// many hundredths in the farthest ring and the more the nearer.
+const (
+	DecayNone = iota
+	DecayExponential
+	DecayLinear50
+	DecayLinear25
+	DecayLinear10
+	DecayLinear5
+)
 
 // Flags of a Profile.
 const (
@@ -79,7 +91,7 @@ func (m *Welcome) Append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint16(b, p.FlushMS)
 	b = binary.LittleEndian.AppendUint16(b, p.KeyframeMS)
 	b = binary.LittleEndian.AppendUint16(b, p.SilenceMS)
-	return binary.LittleEndian.AppendUint32(b, p.MaxEntities)
+	return append(binary.LittleEndian.AppendUint32(b, p.MaxEntities), p.Decay)
 }
 
 // ParseWelcome reads the body of a MsgWelcome.
@@ -88,7 +100,7 @@ func ParseWelcome(b []byte) (m Welcome, err error) {
 	m = Welcome{Version: r.u8(), Epoch: r.u64(), Start: r.u32(), World: r.u8(), Flush: r.u32(), TimeMS: r.u32(), Player: r.player(),
 		Eligible: r.u8() != 0, Host: r.owner(), HostTerm: r.count()}
 	m.Profile = Profile{ChunkSize: math.Float64frombits(r.u64()), Reach: r.u8(), PropertyReach: r.u8(), MaxRate: r.u8(), Flags: r.u8(),
-		FlushMS: r.u16(), KeyframeMS: r.u16(), SilenceMS: r.u16(), MaxEntities: r.u32()}
+		FlushMS: r.u16(), KeyframeMS: r.u16(), SilenceMS: r.u16(), MaxEntities: r.u32(), Decay: r.u8()}
 	if p := &m.Profile; !(p.ChunkSize > 0) || math.IsInf(p.ChunkSize, 1) || p.MaxRate == 0 || p.PropertyReach > p.Reach {
 		return m, ErrMalformed
 	}
