@@ -26,7 +26,7 @@ type Options struct {
 	Audiences bool
 	// PropertyReach below Reach makes two lanes; 0: the same.
 	Reach, PropertyReach int
-	Decay                uint8 // of motion: the last slot
+	Decay                uint8        // of motion: the last slot
 	Link                 *memnet.Link // both ways, while the program runs; nil: drawn by the seed
 	Log                  bool
 }
