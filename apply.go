@@ -82,7 +82,7 @@ func (w *World) applyCopy(c *registry.Copy) {
 		if k == nil {
 			return // of a class this build lacks
 		}
-		if w.cfg.NoProxies && !c.Drives() {
+		if w.noProxies() && !c.Drives() {
 			c.Applied()
 			return
 		}
@@ -99,7 +99,7 @@ func (w *World) applyCopy(c *registry.Copy) {
 		return
 	}
 	was := b.e.owner
-	if w.cfg.NoProperties && !c.Drives() {
+	if w.noProperties() && !c.Drives() {
 		c.Applied() // B-032
 	}
 	if changed := w.write(b, c); changed != 0 {
@@ -119,6 +119,11 @@ func (w *World) applyCopy(c *registry.Copy) {
 			w.warn("throng: the relay refused to destroy an entity", "id", b.e.id, "class", b.hooks.class.name, "reason", refusedText(c.Spared))
 		}
 		b.mine, c.Spared = false, 0
+	}
+	if c.Uninvited != 0 {
+		w.warn("throng: somebody who may not wrote to an entity that this client drives: dropped", "id", b.e.id, "class", b.hooks.class.name,
+			"fields", Changes{c.Uninvited, b.hooks.class, b.e.ptr}.String(), "player", PlayerIDFrom(c.UninvitedBy))
+		c.Uninvited = 0
 	}
 	if c.Rejected != 0 {
 		w.warn("throng: the relay does not apply fields of an entity", "id", b.e.id, "class", b.hooks.class.name, "fields", Changes{c.Rejected, b.hooks.class, b.e.ptr}.String(), "reason", refusedText(c.RejectedReason))
@@ -333,6 +338,8 @@ func refusedText(r uint8) string {
 		return "this client may not"
 	case wire.RefusedNotDriver:
 		return "another client drives it"
+	case wire.RefusedAbsent:
+		return "that player is not in the world"
 	}
 	return nameOf("reason", int(r))
 }

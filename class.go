@@ -24,13 +24,20 @@ const (
 	OwnerOnly                     // only the owner writes
 )
 
-// OwnerGone says what becomes of an entity when its owner's session ends.
-type OwnerGone uint8
+// OwnerGone says what becomes of an entity when its owner's session ends, or falls silent: Leave, ToHost or Keep.
+type OwnerGone time.Duration
 
 const (
-	Leave  OwnerGone = iota // it leaves with its owner
-	ToHost                  // the host drives it from then on
+	Leave  OwnerGone = 0  // it leaves with its owner
+	ToHost OwnerGone = -1 // the host drives it from then on
 )
+
+// maxKeep is how long an entity can wait for its owner.
+const maxKeep = 12 * time.Hour
+
+// Keep lets an entity stay as it is while its owner is away: nobody drives it, its owner remains the owner. If the player comes back
+// within d, a second at least and 12 hours at most, it drives again; else the entity leaves. Fractions of a second are rounded up.
+func Keep(d time.Duration) OwnerGone { return OwnerGone(d) }
 
 // ClassConfig is the policy of a class, in one place. The zero value is a class that the host may correct and whose
 // entities leave with their owner.
@@ -159,8 +166,8 @@ func (c *class) check() {
 	if c.cfg.HostOverride > OwnerOnly {
 		c.fault("has HostOverride %d: use AllowHost or OwnerOnly", c.cfg.HostOverride)
 	}
-	if c.cfg.OnOwnerGone > ToHost {
-		c.fault("has OnOwnerGone %d: use Leave or ToHost", c.cfg.OnOwnerGone)
+	if d := time.Duration(c.cfg.OnOwnerGone); c.cfg.OnOwnerGone != Leave && c.cfg.OnOwnerGone != ToHost && (d < time.Second || d > maxKeep) {
+		c.fault("has OnOwnerGone %v: use Leave, ToHost, or Keep with %v to %v", d, time.Second, maxKeep)
 	}
 	if c.cfg.DestroyDelay < 0 {
 		c.fault("has DestroyDelay %v: use 0 for a body that is gone at once", c.cfg.DestroyDelay)
@@ -198,6 +205,9 @@ func (c *class) announce() {
 		if f.set {
 			c.wire.Flags |= f.flag
 		}
+	}
+	if c.cfg.OnOwnerGone > 0 {
+		c.wire.Keep = uint16((time.Duration(c.cfg.OnOwnerGone) + time.Second - 1) / time.Second)
 	}
 	total := 0
 	for i, s := range c.layout.Slots {

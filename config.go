@@ -76,6 +76,10 @@ type Config struct {
 	OnLeft func(w *World, id NetID, d Departure)
 	// OnLoadFailed runs when Hooks.Load returned an error: the entity is not seen.
 	OnLoadFailed func(w *World, id NetID, err error)
+	// OnOwnershipRequest runs when a player would like to drive an entity that this client drives and whose requests are not granted
+	// by themselves. True hands the entity over; false, or no function, means not now: the player is told nothing, and a later Grant
+	// works as well.
+	OnOwnershipRequest func(w *World, e Object, from PlayerID) (grant bool)
 	// OnUnknownClass runs once for each class of the world that this build lacks, when an entity of it is near: nothing of it is
 	// shown. A class that this build has with another layout is not unknown; the log names the difference.
 	OnUnknownClass func(w *World, name string, id uint32)
@@ -184,6 +188,8 @@ var (
 	ErrSpawned = errors.New("this struct is in a world already: spawn each once, and a new one for another entity")
 	// ErrNoPlayer: the player is not in the world.
 	ErrNoPlayer = errors.New("that player is not in the world: World.Players lists who is")
+	// ErrNoOwner: no player owns the entity, the host drives it.
+	ErrNoOwner = errors.New("no player owns it, the host drives it: use GrantToHost")
 	// ErrNotHost: only the host may do this.
 	ErrNotHost = errors.New("this client is not the host: only the host corrects what others drive")
 	// ErrOwnerOnly: its class lets nobody but the owner write.

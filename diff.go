@@ -13,7 +13,7 @@ import (
 // diff compares what this client drives with what it sent, and marks what changed (B-020). Lost packets are reported by the
 // receiving goroutine, hence the lock; it is held throughout, but for hooks.
 func (w *World) diff(now time.Duration) {
-	if w.cfg.NoProperties { // B-032
+	if w.noProperties() { // B-032
 		return
 	}
 	w.mu.Lock()

@@ -4,9 +4,9 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// RequestOwnership asks for the drive of an entity. Where its class has AutoGrant it comes, in a round trip to the present driver
-// and one back: OnOwner runs, Drives holds. Elsewhere nothing happens: that is the answer. What this client drives already is
-// left as it is.
+// RequestOwnership asks for the drive of an entity. Where its requests are granted by themselves it comes, in a round trip to the
+// present driver and one back: OnOwner runs, Drives holds. Elsewhere the request goes to whoever drives when it arrives there, and
+// Config.OnOwnershipRequest decides. Silence is the only other answer. What this client drives already is left as it is.
 func (w *World) RequestOwnership(o Object) error {
 	defer w.leave(w.enter("RequestOwnership"))
 	b, err := w.bound("requesting", o)
@@ -19,13 +19,58 @@ func (w *World) RequestOwnership(o Object) error {
 	return nil
 }
 
-// Grant hands an entity that this client drives to a player who is in the world. What was written until then goes along.
+// asked lets the game decide on what other players would like to drive, and says which of its grants came to nothing.
+func (w *World) asked() {
+	w.mu.Lock()
+	asked, denied := w.reg.Requests, w.reg.Denials
+	w.reg.Requests, w.reg.Denials = nil, nil
+	w.mu.Unlock()
+	for _, q := range asked {
+		b, _ := q.Copy.Data.(*body)
+		if b == nil || b.gone || !b.drives || w.cfg.OnOwnershipRequest == nil {
+			continue // it changed hands meanwhile, or the answer is silence
+		}
+		from, grant := PlayerIDFrom(q.From), false
+		if w.user(func() { grant = w.cfg.OnOwnershipRequest(w, b.o, from) }); grant && !b.gone && b.drives {
+			w.mu.Lock()
+			w.reg.Grant(b.e.c, q.From)
+			w.mu.Unlock()
+		}
+	}
+	for _, d := range denied {
+		if b, _ := d.Copy.Data.(*body); b != nil {
+			w.warn("throng: the relay refused to hand an entity over", "id", b.e.id, "class", b.hooks.class.name, "to", PlayerIDFrom(d.To),
+				"reason", refusedText(d.Reason))
+		}
+	}
+}
+
+// Grant hands an entity that this client drives to a player who is in the world. What was written until then, and until the relay asks
+// for the last values, goes along. Granting to the present owner does nothing. A player who is not there is an error, except in a world
+// whose Profile has ParkGrants: there the grant waits, this client drives on, and when nobody comes in time the host gets the entity.
 func (w *World) Grant(o Object, to PlayerID) error {
 	defer w.leave(w.enter("Grant"))
+	return w.grantTo(o, to)
+}
+
+// GrantToOwnerOf hands an entity that this client drives to the player who owns another one.
+func (w *World) GrantToOwnerOf(o, other Object) error {
+	defer w.leave(w.enter("GrantToOwnerOf"))
+	b := w.bodyOf(other)
+	switch {
+	case b == nil || b.gone:
+		return w.wrap(ErrForeign, "granting %T to the owner of %T", o, other)
+	case b.e.owner.IsZero():
+		return w.wrap(ErrNoOwner, "granting %T to the owner of %T %v", o, other, b.e.id)
+	}
+	return w.grantTo(o, b.e.owner)
+}
+
+func (w *World) grantTo(o Object, to PlayerID) error {
 	if to.IsZero() {
 		return w.wrap(ErrNoPlayer, "granting %T to nobody", o)
 	}
-	if _, here := w.players[to]; !here {
+	if _, here := w.players[to]; !here && to != o.entity().owner && !w.profile.ParkGrants {
 		return w.wrap(ErrNoPlayer, "granting %T to %v", o, to)
 	}
 	return w.grant(o, to)
@@ -58,7 +103,7 @@ func (w *World) grant(o Object, to PlayerID) error {
 
 // Override is the host's correction of an entity that somebody else drives: the values that the fields have here now replace the
 // driver's, once; the driver goes on from there. At least one field is given, by its address. On what this client drives it is
-// MarkDirty.
+// MarkDirty. Where the world is not strict, others than the host may send one too: whoever drives drops it, the others apply it.
 func (w *World) Override(o Object, fields ...any) error {
 	was := w.enter("Override")
 	b, err := w.bound("overriding", o)
@@ -77,7 +122,7 @@ func (w *World) Override(o Object, fields ...any) error {
 		return w.wrap(ErrNoField, "overriding %T %v", o, b.e.id)
 	case b.e.c.Flags&wire.EntityOwnerOnly != 0:
 		return w.wrap(ErrOwnerOnly, "overriding %T %v", o, b.e.id)
-	case !w.isHost():
+	case !w.isHost() && w.profile.Trust == TrustStrict:
 		return w.wrap(ErrNotHost, "overriding %T %v", o, b.e.id)
 	}
 	w.mu.Lock()

@@ -74,7 +74,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 		`throng.door.Sum: word "manul" is no word: the words are owner, manual`,
 		`class "chest" has Reach 9: use 1 to 8 chunks, or 0 for the world's`,
 		`class "door" has HostOverride 2: use AllowHost or OwnerOnly`,
-		`class "door" has OnOwnerGone 2: use Leave or ToHost`,
+		`class "door" has OnOwnerGone 2ns: use Leave, ToHost, or Keep with 1s to 12h0m0s`,
 		`class "door" has DestroyDelay -1s: use 0`,
 		`item 4 of the schema is nil: pass the result of NewClass`,
 	)

@@ -15,6 +15,8 @@ type spawnOptions struct {
 	flags uint16
 	id    NetID
 	quiet bool
+	grant *bool
+	host  *HostOverride
 }
 
 // AsAvatar makes the entity the player's avatar: its id follows from the player's, there is one at most, and this client looks
@@ -37,6 +39,18 @@ func WithID(id NetID) SpawnOption {
 // WithoutHeartbeat keeps the heartbeat fields of this entity from being repeated.
 func WithoutHeartbeat() SpawnOption {
 	return func(o *spawnOptions) { o.quiet = true }
+}
+
+// WithAutoGrant says for this entity what ClassConfig.AutoGrant says for its class. It holds for as long as the entity lives, whoever
+// owns it.
+func WithAutoGrant(on bool) SpawnOption {
+	return func(o *spawnOptions) { o.grant = &on }
+}
+
+// WithHostOverride says for this entity what ClassConfig.HostOverride says for its class. It holds for as long as the entity lives,
+// whoever owns it.
+func WithHostOverride(h HostOverride) SpawnOption {
+	return func(o *spawnOptions) { o.host = &h }
 }
 
 // Claimed gives a placed entity to the first client that places it, instead of to the host. It is for Place only.
@@ -77,7 +91,7 @@ func (w *World) Place(name string, e Object, opts ...SpawnOption) error {
 		f(&o)
 	}
 	if o.flags&^wire.EntityClaim != 0 || !o.id.IsZero() {
-		return fmt.Errorf("throng: placing %q: only Claimed can be used with Place: its id follows from the name, and the host drives it", name)
+		return fmt.Errorf("throng: placing %q: AsAvatar, OwnedByHost and WithID can not be used with Place: its id follows from the name, and the host drives it, or with Claimed whoever comes first", name)
 	}
 	o.id = StableID(name)
 	if o.flags |= wire.EntityPlaced; o.flags&wire.EntityClaim == 0 {
@@ -112,10 +126,17 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 		return fail(ErrNoHost)
 	}
 	flags := opt.flags &^ wire.EntityClaim
-	if k.cfg.HostOverride == OwnerOnly {
+	override, grant := k.cfg.HostOverride, k.cfg.AutoGrant
+	if opt.host != nil {
+		override = *opt.host
+	}
+	if opt.grant != nil {
+		grant = *opt.grant
+	}
+	if override == OwnerOnly {
 		flags |= wire.EntityOwnerOnly
 	}
-	if k.cfg.AutoGrant {
+	if grant {
 		flags |= wire.EntityAutoGrant
 	}
 	if k.cfg.OnOwnerGone == ToHost {
@@ -210,7 +231,8 @@ func (w *World) end(b *body, d Departure) {
 	}
 }
 
-// Destroy takes an entity out of the world, for everybody. Its driver may, and the host unless the class is OwnerOnly. Where this client drives it,
+// Destroy takes an entity out of the world, for everybody. Its driver may, and the host unless the class is OwnerOnly; in a world that
+// is not strict everybody may, see [Trust]. Where this client drives it,
 // OnDestroy runs before Destroy returns; else when the relay has agreed. A second Destroy does nothing.
 func (w *World) Destroy(o Object) error {
 	defer w.leave(w.enter("Destroy"))
@@ -238,7 +260,7 @@ func (w *World) Destroy(o Object) error {
 }
 
 // mayDestroy: the driver may; so may who spawned b, before the relay has said who drives it; so may the host, but what is only
-// the owner's (B-054).
+// the owner's; and anybody where the world does not mind (B-054).
 func (w *World) mayDestroy(b *body) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -251,7 +273,7 @@ func (w *World) mayDestroy(b *body) bool {
 	case c.Inc == 0 && c.Flags&wire.EntityPlaced == 0:
 		return true
 	}
-	return w.isHost() && c.Flags&wire.EntityOwnerOnly == 0
+	return w.isHost() && c.Flags&wire.EntityOwnerOnly == 0 || w.profile.Trust != TrustStrict && c.Bound()
 }
 
 // MarkDirty makes fields leave with the next replication tick, changed or not: those that are manual, and any field of a
@@ -263,7 +285,7 @@ func (w *World) MarkDirty(o Object, fields ...any) error {
 	if pooled(o) {
 		return w.wrap(ErrPooled, "marking %T", o)
 	}
-	if b == nil || b.gone || w.cfg.NoProperties {
+	if b == nil || b.gone || w.noProperties() {
 		return nil
 	}
 	if !b.drives {

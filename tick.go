@@ -42,6 +42,7 @@ func (w *World) Tick(step func()) error {
 	for w.now()-began < turnTime && w.nextTurns() {
 		w.happen()
 	}
+	w.asked()
 	if step != nil {
 		w.user(step)
 	}
@@ -142,7 +143,15 @@ func (w *World) welcome(m *wire.Welcome) {
 	w.self = PlayerIDFrom(m.Player)
 	p := m.Profile
 	w.profile = Profile{ChunkSize: p.ChunkSize, Reach: int(p.Reach), PropertyReach: int(p.PropertyReach), MaxRate: int(p.MaxRate),
-		Keyframe: time.Duration(p.KeyframeMS) * time.Millisecond, Flush: time.Duration(p.FlushMS) * time.Millisecond, Flat: p.Flags&wire.ProfileFlat != 0, Retain: p.Flags&wire.ProfileRetain != 0}
+		Keyframe: time.Duration(p.KeyframeMS) * time.Millisecond, Flush: time.Duration(p.FlushMS) * time.Millisecond, Flat: p.Flags&wire.ProfileFlat != 0, Retain: p.Flags&wire.ProfileRetain != 0,
+		NoProperties: p.Flags&wire.ProfileNoProperties != 0, NoProxies: p.Flags&wire.ProfileNoProxies != 0, ParkGrants: p.Flags&wire.ProfilePark != 0}
+	switch {
+	case p.Flags&wire.ProfileStrict != 0:
+	case p.Flags&wire.ProfileObserve != 0:
+		w.profile.Trust = TrustObserve
+	default:
+		w.profile.Trust = TrustAll
+	}
 	rate := w.cfg.Rate
 	if rate == 0 {
 		rate = min(10, w.profile.MaxRate)

@@ -134,7 +134,7 @@ func (w *World) fullNow() {
 
 // parted tells of departures of what was not held. It is called under mu.
 func (w *World) parted() {
-	if w.cfg.OnLeft == nil || w.cfg.NoProxies {
+	if w.cfg.OnLeft == nil || w.noProxies() {
 		return
 	}
 	w.lefts = w.reg.Lefts(w.lefts[:0])
@@ -147,7 +147,7 @@ func (w *World) parted() {
 func (w *World) left(id NetID, d Departure) {
 	switch d.Why {
 	case Destroyed, Stale, SessionReleased, OutOfReach:
-		if w.cfg.OnLeft != nil && !d.Local && !w.cfg.NoProxies {
+		if w.cfg.OnLeft != nil && !d.Local && !w.noProxies() {
 			w.cfg.OnLeft(w, id, d)
 		}
 	}
@@ -155,7 +155,7 @@ func (w *World) left(id NetID, d Departure) {
 
 // unheld tells of the departure of a copy that has no body: of a class that this build lacks, or still loading.
 func (w *World) unheld(id wire.ID, d Departure) {
-	if w.cfg.OnLeft != nil && !w.cfg.NoProxies {
+	if w.cfg.OnLeft != nil && !w.noProxies() {
 		w.events = append(w.events, happening{kind: leftUnseen, id: NetIDFrom(id), d: d})
 	}
 }

@@ -136,6 +136,10 @@ type Profile struct {
 	Flush         time.Duration // where much happens, the relay sends at multiples of this
 	Flat          bool          // chunks are columns
 	Retain        bool          // the relay keeps values: late joiners are complete
+	Trust         Trust         // what becomes of writes by those who may not
+	NoProperties  bool          // no field replicates after an entity's first values; see Config.NoProperties
+	NoProxies     bool          // nobody is shown the entities of others; see Config.NoProxies
+	ParkGrants    bool          // a grant to a player who is not in the world waits for it; see World.Grant
 }
 
 // Stats counts what this client received and sent.
@@ -152,6 +156,7 @@ type Stats struct {
 	Stale, Dead              uint64 // of an older life or driver of an entity; of one that was destroyed
 	Undecoded                uint64 // with a value that the field cannot have
 	Rejected                 uint64 // times the relay said that it does not apply what was sent
+	Uninvited                uint64 // writes to what is driven here by those who may not, in a world that lets them pass: dropped
 	PacketsIn, PacketsOut    uint64
 	Loading                  int           // entities whose Load has not returned
 	LoadsFailed, TimedOut    uint64        // Loads that returned an error; entities of which nothing was heard for too long
@@ -235,6 +240,9 @@ func (w *World) Profile() Profile {
 	return w.profile
 }
 
+func (w *World) noProperties() bool { return w.cfg.NoProperties || w.profile.NoProperties }
+func (w *World) noProxies() bool    { return w.cfg.NoProxies || w.profile.NoProxies }
+
 // RTT is the smoothed time that a packet takes to the relay and back.
 func (w *World) RTT() time.Duration { return w.Stats().RTT }
 
@@ -245,7 +253,7 @@ func (w *World) Stats() Stats {
 	r := w.reg.Stats()
 	s := Stats{Entities: w.reg.Len(), Records: r.Records, Applied: r.Applied, Overtaken: r.Overtaken, Void: r.Void, Unknown: r.Unknown,
 		Foreign: r.Foreign, Malformed: r.Malformed, WrongEpoch: r.WrongEpoch, NoRoom: r.NoRoom, LostUpwards: r.Lost,
-		OtherLayout: r.OtherLayout, Echo: r.Echo, Waiting: r.Waiting, Stale: r.Stale, Dead: r.Dead, Undecoded: w.undecoded, Rejected: r.Rejected}
+		OtherLayout: r.OtherLayout, Echo: r.Echo, Waiting: r.Waiting, Stale: r.Stale, Dead: r.Dead, Undecoded: w.undecoded, Rejected: r.Rejected, Uninvited: r.Uninvited}
 	s.Loading, s.LoadsFailed, s.TimedOut, s.LastHeard = len(w.loads.byID), w.loads.failed, w.track.timedOut, -1
 	s.Backlog, s.Merged = w.reg.Backlog()
 	if at := w.reg.Confirmed(); at > 0 {

@@ -92,7 +92,7 @@ func messageVectors() []vector {
 	hosts, none := wire.Host{Player: playerB, Term: wire.NewCount(3, 2)}, wire.Host{Term: wire.NewCount(3, 4)}
 	players := roster{[]wire.Player{{ID: playerA, Present: true, Eligible: true}, {ID: playerB, Present: true}, {ID: playerB}}}
 	told, _ := wire.AppendPlayers(nil, players.Players)
-	return []vector{
+	return append([]vector{
 		message("101-hello", "The first message of a session.", wire.MsgHello, "Hello", hello, hello.Append(nil), as(wire.ParseHello)),
 		message("102-class", "A class with a slot of each kind.", wire.MsgClass, "Class", announced, wire.AppendClass(nil, 5, k), func(b []byte) (any, error) {
 			num, c, err := wire.ParseClass(b)
@@ -116,7 +116,7 @@ func messageVectors() []vector {
 			return got, err
 		}),
 		message("112-end-mark", "What was not introduced by now leaves.", wire.MsgEndMark, "EndMark", nothing{}, []byte{wire.MsgEndMark}, parseNothing),
-	}
+	}, travelVectors()...)
 }
 
 // entityVectors are the messages about one entity. A field that is zero is left out of the readable value.
@@ -154,5 +154,5 @@ func entityVectors() (list []vector) {
 		list = append(list, message(fmt.Sprintf("%d-%s", 201+i, v.name), v.about, v.msg, v.typeName, v.m, wire.AppendEntity(nil, v.msg, &v.m),
 			func(b []byte) (any, error) { return wire.ParseEntity(v.msg, b) }))
 	}
-	return list
+	return append(list, ownershipVectors()...)
 }

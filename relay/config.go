@@ -67,6 +67,15 @@ type World struct {
 	// PassThrough worlds keep no values for those who come later: no baseline, no repair of what was lost, only what clients
 	// repeat. Owners, hosts, introductions and departures work as ever. Zero: values are kept.
 	PassThrough bool
+	// Trust says what becomes of writes by those who may not. Zero: TrustStrict.
+	Trust Trust
+	// NoProperties worlds replicate no fields beyond an entity's first values, NoProxies worlds show nobody the entities of others
+	// (B-032): clients obey. Spawns, destroys and owners go on. Zero: both replicate.
+	NoProperties, NoProxies bool
+
+	// ParkGrants is how long a grant to a player who is not in the world waits for it; then the host gets the entity; at
+	// most an hour. Zero: such a grant is refused.
+	ParkGrants time.Duration
 
 	// MaxRate is the most replication ticks a second of a client, up to 60. Zero: 60.
 	MaxRate int
@@ -137,6 +146,9 @@ func (w *World) validate(where string, bad func(string, ...any)) {
 	if w.PropertyReach > chunks(w.Reach, maxReach) {
 		bad("%s.PropertyReach %d is above Reach %d: use at most Reach, or 0 for the same", where, w.PropertyReach, chunks(w.Reach, maxReach))
 	}
+	if w.Trust > TrustAll {
+		bad("%s.Trust %d is none: use TrustStrict, TrustObserve or TrustAll", where, w.Trust)
+	}
 	if w.MaxRate < 0 || w.MaxRate > 60 {
 		bad("%s.MaxRate %d is out of range: use 1 to 60 a second, or 0 for 60", where, w.MaxRate)
 	}
@@ -145,6 +157,7 @@ func (w *World) validate(where string, bad func(string, ...any)) {
 			bad("%s.%s %v is out of range: use %v to %v, or 0 for the default", where, name, d, low, high)
 		}
 	}
+	duration("ParkGrants", w.ParkGrants, time.Millisecond, time.Hour)
 	duration("Flush", w.Flush, time.Millisecond, time.Second)
 	duration("Keyframe", max(w.Keyframe, 0), 100*time.Millisecond, maxDuration)
 	duration("Silence", w.Silence, time.Second, time.Minute)
@@ -204,6 +217,16 @@ func (w *World) profile() wire.Profile {
 	}
 	if w.PassThrough {
 		p.Flags &^= wire.ProfileRetain
+	}
+	p.Flags = p.Flags&^(wire.ProfileStrict|wire.ProfileObserve) | w.Trust.flags()
+	if w.NoProperties {
+		p.Flags |= wire.ProfileNoProperties
+	}
+	if w.NoProxies {
+		p.Flags |= wire.ProfileNoProxies
+	}
+	if w.ParkGrants != 0 {
+		p.Flags |= wire.ProfilePark
 	}
 	if w.MaxRate != 0 {
 		p.MaxRate = uint8(w.MaxRate)

@@ -1,9 +1,11 @@
 package relay
 
 import (
+	"errors"
 	"log/slog"
 	"time"
 
+	"github.com/throng-dev/throng/internal/shard"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/transport"
 )
@@ -52,6 +54,8 @@ type loop struct {
 	publishAt time.Duration
 	warnAt    time.Duration
 	unwarned  int // refusals not logged since the last that was
+	passAt    time.Duration
+	unpassed  int // the same for what observing worlds let pass
 	counts    counts
 }
 
@@ -124,6 +128,10 @@ func (r *loop) flush(now time.Duration) {
 		}
 		for _, o := range w.shard.Failed() {
 			if p := r.peers[o.To]; p != nil && p.sess == o {
+				if errors.Is(o.Err(), shard.ErrFlood) {
+					r.end(p, wire.CloseLimit, o.Err().Error())
+					continue
+				}
 				r.end(p, wire.CloseBehind, "you do not take what the relay must tell you: "+o.Err().Error())
 			}
 		}

@@ -34,6 +34,9 @@ type Replication struct {
 	Malformed, Stale, Refused     uint64 // frames that do not parse, records of old terms, slots or messages refused
 	NoHandle                      uint64 // records of entities that are gone
 	Overtaken, Overridden         uint64 // slots that a newer write, or a later override, holds
+	NotDriver, NotHost, OwnerOnly uint64 // of Refused: by who does not drive, is not host; of what only its owner writes
+	Absent, Floods                uint64 // of Refused: grants to who is not there, requests beyond what a session may ask
+	Tolerated                     uint64 // let pass by worlds that are not strict
 	Transfers, Forced, HostChange uint64 // of the drive; of these, without the old driver's answer; of the host
 }
 
@@ -58,6 +61,12 @@ func (r *Replication) add(s shard.Stats) {
 	r.NoHandle += s.NoHandle
 	r.Overtaken += s.Overtaken
 	r.Overridden += s.Overridden
+	r.NotDriver += s.NotDriver
+	r.NotHost += s.NotHost
+	r.OwnerOnly += s.OwnerOnly
+	r.Absent += s.Absent
+	r.Floods += s.Floods
+	r.Tolerated += s.Tolerated
 	r.Transfers += s.Transfers
 	r.Forced += s.Forced
 	r.HostChange += s.HostChanges

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/shard"
+	"github.com/throng-dev/throng/internal/table"
 )
 
 // worldKey names a world: a level, for one realm.
@@ -41,10 +42,12 @@ func (r *loop) enter(key worldKey) *world {
 		Start: r.cfg.Start + uint32(r.now/time.Second),
 		Key:   r.resume,
 		// Certificates name the realm, or those of one realm would be good in another.
-		World:   string(key.realm[:]) + key.level,
-		Profile: cfg.profile(),
-		Settle:  r.cfg.Settle,
-		Budget:  cfg.Budget, SessionEntities: cfg.SessionEntities, MaxEntities: cfg.MaxEntities,
+		World:      string(key.realm[:]) + key.level,
+		Profile:    cfg.profile(),
+		ParkGrants: cfg.ParkGrants,
+		Settle:     r.cfg.Settle,
+		Tolerated:  func(o *shard.Session, e *table.Entity, what string) { r.tolerated(key, o, e, what) },
+		Budget:     cfg.Budget, SessionEntities: cfg.SessionEntities, MaxEntities: cfg.MaxEntities,
 	})
 	r.worlds = append(r.worlds, w)
 	r.byKey[key] = w

@@ -72,13 +72,19 @@ type Ghost struct {
 	N int32 `rep:""`
 }
 
+type Kept struct {
+	throng.Entity
+	N int32 `rep:""`
+}
+
 var (
 	Things   = throng.NewClass[Thing]("thing", throng.ClassConfig{})
 	Guardeds = throng.NewClass[Guarded]("guarded", throng.ClassConfig{HostOverride: throng.OwnerOnly})
 	Tolds    = throng.NewClass[Told]("told", throng.ClassConfig{NotifyDriver: true})
 	Shareds  = throng.NewClass[Shared]("shared", throng.ClassConfig{AutoDiffHosted: true, OnOwnerGone: throng.ToHost})
 	Ghosts   = throng.NewClass[Ghost]("ghost", throng.ClassConfig{DestroyDelay: time.Second})
-	Game     = throng.MustSchema(Things, Guardeds, Tolds, Shareds, Ghosts)
+	Kepts    = throng.NewClass[Kept]("kept", throng.ClassConfig{OnOwnerGone: throng.Keep(10 * time.Second)})
+	Game     = throng.MustSchema(Things, Guardeds, Tolds, Shareds, Ghosts, Kepts)
 )
 
 // full is a Thing with a value in every slot.

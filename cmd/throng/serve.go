@@ -30,6 +30,7 @@ type serveCommand struct {
 	PropertyReach int           `placeholder:"N" help:"The same for what is not motion, owner or destruction; --reach at most, and by default."`
 	Flat          bool          `help:"Chunks are columns: the third axis does not count."`
 	PassThrough   bool          `help:"Keep no values for those who come later, and repair nothing that was lost."`
+	Trust         relay.Trust   `default:"strict" enum:"strict,observe,trust" help:"Writes by those who may not: strict drops them, observe lets them pass and logs them, trust leaves them to the clients."`
 	Flush         time.Duration `default:"50ms" help:"How long changes wait, while there are many, so that they travel together."`
 	MaxRate       int           `default:"60" help:"Replication ticks a second of a client at most."`
 	MaxSessions   int           `default:"10000" help:"Sessions at most."`
@@ -49,7 +50,7 @@ func (c *serveCommand) Run(ctx context.Context, con console) error {
 	}
 	r, err := relay.New(relay.Config{
 		Default: relay.World{
-			ChunkSize: c.Chunk, Reach: c.Reach, PropertyReach: c.PropertyReach, Flat: c.Flat, PassThrough: c.PassThrough,
+			ChunkSize: c.Chunk, Reach: c.Reach, PropertyReach: c.PropertyReach, Flat: c.Flat, PassThrough: c.PassThrough, Trust: c.Trust,
 			MaxRate: c.MaxRate, Flush: c.Flush,
 		},
 		Key: key, AuthorityKey: authority, MaxSessions: c.MaxSessions, Logger: log,

@@ -22,7 +22,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	r.byH, r.fence, r.last, r.sent = map[uint32]*Copy{}, map[uint32]uint64{}, map[uint32]last{}, sentLog{}
 	r.byNum = r.byNum[:0]
 	clear(r.Players)
-	r.Strangers = nil
+	r.Strangers, r.Requests, r.Denials = nil, nil, nil
 	r.People++
 	r.clock = clock{}
 	h := wire.Hello{MinVersion: wire.Version, MaxVersion: wire.Version, World: r.cfg.World, Agent: r.cfg.Agent}

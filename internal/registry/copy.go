@@ -44,6 +44,9 @@ type Copy struct {
 	// Rejected are slots the relay does not apply, with the reason last told.
 	Rejected       uint64
 	RejectedReason uint8
+	// Uninvited are slots that somebody wrote who may not, in vain, and who it was last (B-083). The owner clears it.
+	Uninvited   uint64
+	UninvitedBy wire.PlayerID
 
 	// Sent is how many bytes of values left last; 0: none yet. Keyframe is the owner's: a keyframe is among what is marked.
 	Sent     int

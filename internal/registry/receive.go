@@ -374,6 +374,11 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 			r.tr.drop(trace.Stale, m.ID, 0, nil, 0, len(m.Values))
 			return
 		}
+		if c.Flags&wire.EntityOwnerOnly != 0 && m.Mask&^c.Class.Auth != 0 { // whatever let it pass: only an authority writes here
+			r.stats.Uninvited++
+			r.tr.delta(trace.In, c, m.Mask, len(m.Values), m.Version, trace.Override, trace.Uninvited)
+			return
+		}
 		// What a shared record brought before this copy drove may be newer. If the driver has written on it since, the relay has
 		// refused that for not knowing this override: it goes out again.
 		c.n = m.N
@@ -382,6 +387,12 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 		c.stage(apply, m.Mask, m.Values)
 		r.tr.delta(trace.In, c, apply, len(m.Values), m.Version, trace.Override, "")
 		r.change(c)
+	case wire.MsgForeign:
+		r.foreignWrite(c, m)
+	case wire.MsgRequested:
+		r.requested(c, m)
+	case wire.MsgGrantRefused:
+		r.grantRefused(c, m)
 	case wire.MsgRejected:
 		r.stats.Rejected++
 		if c != nil && c.Inc == m.Inc {

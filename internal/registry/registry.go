@@ -60,6 +60,7 @@ type Stats struct {
 	OtherLayout                             uint64 // of Foreign, those of a class this build has with other fields
 	Waiting, Stale, Rejected                uint64 // while waiting for a baseline; of an older incarnation or term; fields the relay does not apply
 	Beats                                   uint64 // records sent that carried nothing
+	Uninvited                               uint64 // by those who may not, to what is driven here
 	Lost                                    uint64 // packets of deltas lost on the way up
 }
 
@@ -81,36 +82,38 @@ type Registry struct {
 	Players  map[wire.PlayerID]wire.Player
 	// Strangers are classes of the world that this build lacks, or has with another layout. The owner clears it.
 	Strangers []*wire.Class
-	People    uint32 // counts the changes of Players
-	now       time.Duration
-	flush     uint32 // newest flush seen
-	timeMS    uint32
-	clock     clock
-	cur       wire.Flush
-	curPN     uint64
-	hasCur    bool
-	tick      uint32
+	// Requests are for what this client drives, Denials of grants that it made. The owner clears both.
+	Requests []Request
+	Denials  []Denial
+	People   uint32 // counts the changes of Players
+	now      time.Duration
+	flush    uint32 // newest flush seen
+	timeMS   uint32
+	clock    clock
+	cur      wire.Flush
+	curPN    uint64
+	hasCur   bool
+	tick     uint32
 	// CaptureMS is the relay's time, as the owner estimates it, at which what the next Send with tick carries was so.
 	CaptureMS uint32
 	full      bool
 	trackSelf bool
-	isReady   bool // told the relay that presence may begin
-
-	classes []*Class // those of this build
-	byNum   []*Class // by the world's number
-	byID    map[wire.ID]*Copy
-	byH     map[uint32]*Copy
-	fence   map[uint32]uint64
-	pend    map[wire.ID]*Copy // announcements beside a body of an older incarnation
-	dead    map[wire.ID]death
-	deadIDs []wire.ID
-	mine    map[wire.ID]wire.Count // destroyed here, not yet confirmed (R-22a)
-	order   []*Copy                // every copy of byID, in order of creation: iteration must be the same in every run
-	changed []*Copy
-	marks   []*Copy
-	keep    []*Copy // scratch of Send
-	values  []byte  // scratch of Send
-	nonce   uint32
+	isReady   bool     // told the relay that presence may begin
+	classes   []*Class // those of this build
+	byNum     []*Class // by the world's number
+	byID      map[wire.ID]*Copy
+	byH       map[uint32]*Copy
+	fence     map[uint32]uint64
+	pend      map[wire.ID]*Copy // announcements beside a body of an older incarnation
+	dead      map[wire.ID]death
+	deadIDs   []wire.ID
+	mine      map[wire.ID]wire.Count // destroyed here, not yet confirmed (R-22a)
+	order     []*Copy                // every copy of byID, in order of creation: iteration must be the same in every run
+	changed   []*Copy
+	marks     []*Copy
+	keep      []*Copy // scratch of Send
+	values    []byte  // scratch of Send
+	nonce     uint32
 
 	views  []grid.Chunk
 	follow bool

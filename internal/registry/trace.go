@@ -108,14 +108,15 @@ func (t *tracer) lost(pn uint64, refs []sentRef) {
 var kinds = [...]string{
 	wire.MsgSpawn: trace.Spawn, wire.MsgDestroy: trace.Destroy, wire.MsgRequest: trace.Request, wire.MsgGrant: trace.Grant, wire.MsgRelease: trace.Release,
 	wire.MsgAgain: trace.Repeat, wire.MsgNoRoom: trace.NoRoom, wire.MsgBind: trace.Bind, wire.MsgAssign: trace.Assign, wire.MsgRevoke: trace.Revoke,
-	wire.MsgRefused: trace.Refused,
+	wire.MsgRefused: trace.Refused, wire.MsgRequested: trace.Request,
 }
 
 // Whys are the reasons of departures, Refusals those of MsgRefused and MsgRejected, for people.
 var (
 	Whys     = [...]string{wire.WhyOutOfReach: "out of reach", wire.WhyDestroyed: "destroyed", wire.WhyStale: "stale", wire.WhyReleased: "session released"}
 	Refusals = [...]string{wire.RefusedIDHeld: "id held", wire.RefusedInvalid: "invalid", wire.RefusedDead: "destroyed", wire.RefusedLimit: "full",
-		wire.RefusedNoHost: "no host", wire.RefusedRights: "no right", wire.RefusedNotDriver: "not the driver", wire.RefusedOverdone: "overridden"}
+		wire.RefusedNoHost: "no host", wire.RefusedRights: "no right", wire.RefusedNotDriver: "not the driver", wire.RefusedOverdone: "overridden",
+		wire.RefusedAbsent: "not in the world"}
 )
 
 func textOf(names []string, i uint8) string {
@@ -221,6 +222,8 @@ func (r *Registry) traceEntity(dir trace.Dir, kind byte, m *wire.Entity, size in
 		cat, what, drop, text = trace.State, trace.Rejected, trace.ByRelay, textOf(Refusals[:], m.Reason)
 	case wire.MsgRefused:
 		what, drop, text = trace.Refused, trace.ByRelay, textOf(Refusals[:], m.Reason)
+	case wire.MsgGrantRefused:
+		what, drop, text = trace.Grant, trace.ByRelay, textOf(Refusals[:], m.Reason)
 	case wire.MsgSpawn, wire.MsgAgain, wire.MsgAssign, wire.MsgRelease:
 		what, path = kinds[kind], trace.Baseline
 	case wire.MsgGone, wire.MsgOverride: // the one is about the past, the other is told when it was judged
@@ -247,7 +250,7 @@ func (r *Registry) traceEntity(dir trace.Dir, kind byte, m *wire.Entity, size in
 		e.Term = uint64(m.Term.N())
 	}
 	switch kind {
-	case wire.MsgBind, wire.MsgAssign, wire.MsgGrant:
+	case wire.MsgBind, wire.MsgAssign, wire.MsgGrant, wire.MsgRequested, wire.MsgGrantRefused:
 		e.Owner = trace.ID(m.Owner)
 	}
 	t.sink.Take(e)

@@ -248,6 +248,8 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 		if s.settled && e.Flags&wire.EntityHosted != 0 {
 			s.toHost(e)
 		}
+	case e.Kept() && !stands && e.Owner == o.Player && e.Term == m.Term && e.Class == c:
+		s.resume(e, o, m)
 	case e.AnnTerm != 0 && m.Term > e.AnnTerm && e.Driver != o.number && e.Class == c: // the highest term wins
 		e.Nonce = m.Nonce
 		s.accept(e, m.Mask, m.Values)
@@ -284,8 +286,11 @@ func (s *Shard) destroy(o *Session, m *wire.Entity) {
 	}
 	mine := e.Driver == o.number && (m.Inc == e.Inc || m.Inc == 0 && m.Nonce == e.Nonce)
 	hosts := s.host == o && m.Inc == e.Inc && e.Flags&wire.EntityOwnerOnly == 0
-	if !mine && !hosts {
+	if !mine && !hosts && !s.strict() && m.Inc == e.Inc {
+		s.tolerated(o, e, "destruction by a player that does not drive it") // B-054
+	} else if !mine && !hosts {
 		s.stats.Refused++
+		s.stats.NotDriver++
 		o.refuse(m, wire.RefusedNotDriver)
 		return
 	}

@@ -1,44 +1,51 @@
 package shard
 
 import (
+	"errors"
 	"time"
 
 	"github.com/throng-dev/throng/internal/table"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// request takes a client's wish to drive an entity. Entities that grant without asking change hands; for others the wish goes
-// to whoever drives.
-func (s *Shard) request(o *Session, m *wire.Entity) {
-	e := s.table.ByID(m.ID)
-	if e == nil || e.Inc != m.Inc || e.Driver == o.number || e.Revoking || !s.may(o, e) {
-		return
-	}
-	if e.Flags&wire.EntityAutoGrant != 0 {
-		s.revoke(e, o.number, false)
-		return
-	}
-	s.stats.Refused++
-}
-
-// grant takes a driver's decision to hand over: to a player, or to the host.
+// grant takes a driver's decision to hand over: to a player, or to the host. The compare-and-swap is on the term: of two that race
+// one finds its term.
 func (s *Shard) grant(o *Session, m *wire.Entity) {
 	e := s.table.ByID(m.ID)
 	if e == nil || e.Inc != m.Inc || e.Driver != o.number || e.Term != m.Term || e.Revoking {
 		s.stats.Refused++
+		s.stats.NotDriver++
 		return
 	}
+	s.unpark(e)
 	if m.Owner == (wire.PlayerID{}) {
 		s.toHost(e)
 		return
 	}
 	for _, p := range s.sessions {
-		if p.Player == m.Owner && p != o && s.may(p, e) {
-			s.revoke(e, p.number, false)
+		if p.Player != m.Owner {
+			continue
+		}
+		switch {
+		case p == o && e.Flags&wire.EntityHosted == 0: // it is so
+			return
+		case p.Observer || !s.may(p, e):
+			s.denyGrant(o, m, wire.RefusedRights)
 			return
 		}
+		s.revoke(e, p.number, false)
+		return
 	}
-	s.stats.Refused++ // B-092: not in the world
+	if !s.park(e, m.Owner) {
+		s.stats.Absent++
+		s.denyGrant(o, m, wire.RefusedAbsent)
+	}
+}
+
+func (s *Shard) denyGrant(o *Session, m *wire.Entity, reason uint8) {
+	s.stats.Refused++
+	r := wire.Entity{ID: m.ID, Inc: m.Inc, Owner: m.Owner, Reason: reason}
+	o.queue(wire.AppendEntity(nil, wire.MsgGrantRefused, &r))
 }
 
 // toHost begins the hand-over of an entity to whoever is host when it is released.
@@ -158,7 +165,7 @@ func (s *Shard) pass(e *table.Entity, to *Session, term wire.Count) {
 		}
 	}
 	e.NewTerm(term)
-	e.Revoking, e.Target, e.ToHost = false, 0, false
+	e.Revoking, e.Target, e.ToHost, e.Deadline = false, 0, false, 0
 	e.Driver, e.Owner = 0, wire.PlayerID{}
 	if to != nil {
 		e.Driver = to.number
@@ -166,12 +173,16 @@ func (s *Shard) pass(e *table.Entity, to *Session, term wire.Count) {
 		if e.Flags&wire.EntityHosted == 0 {
 			e.Owner = to.Player
 		}
-		if silent := to.silent && e.Flags&wire.EntityHosted == 0; silent != e.Silent {
+		if silent := to.silent && hides(e); silent != e.Silent {
 			if silent {
 				s.part(e)
 			}
 			e.Silent = silent
 			s.look(e)
+		}
+		if e.Flags&wire.EntityAvatar != 0 && e.Maker != nil && e.Maker.Player == e.Owner && to.avatar != e { // it came back
+			to.avatar = e
+			to.lookFromAvatar()
 		}
 	}
 	e.RoleVer = s.flush + 1
@@ -211,37 +222,69 @@ func (s *Shard) elect() {
 		o.queue(m.Append(nil))
 	}
 	for _, e := range s.table.All() {
-		if e != nil && !e.Dead && e.Flags&wire.EntityHosted != 0 && s.session(e.Driver) != s.hostOf(e) {
+		if e == nil || e.Dead {
+			continue
+		}
+		if e.Flags&wire.EntityHosted != 0 && s.session(e.Driver) != s.hostOf(e) || e.Silent && movesOn(e) {
 			s.toHost(e)
 		}
 	}
 }
 
-// silence applies the one silence clock.
+// movesOn reports whether an entity goes to the host when its owner goes; hides, whether it is gone for all while its owner's session
+// is silent.
+func movesOn(e *table.Entity) bool { return e.Flags&(wire.EntityToHost|wire.EntityPlaced) != 0 }
+
+func hides(e *table.Entity) bool { return e.Flags&wire.EntityHosted == 0 && e.Class.Keep == 0 }
+
+func (s *Shard) silenceLimit() time.Duration {
+	return time.Duration(s.cfg.Profile.SilenceMS) * time.Millisecond
+}
+
+var errTakesNothing = errors.New("nothing came from you for 30 s")
+
+// silence applies the one silence clock: host and drives move on by policy, what goes with its owner is stale, what waits for
+// its owner stays.
 func (s *Shard) silence() {
-	limit := time.Duration(s.cfg.Profile.SilenceMS) * time.Millisecond
+	limit := s.silenceLimit()
 	changed := false
 	for _, o := range s.sessions {
-		silent := s.now-o.conn.LastReceived() > limit
-		if silent == o.silent {
-			continue
+		if silent := s.now-o.conn.LastReceived() > limit; silent != o.silent {
+			o.silent, o.turned, changed = silent, true, true
 		}
-		o.silent, changed, s.work = silent, true, true
-		for _, e := range s.table.All() {
-			if e != nil && !e.Dead && e.Driver == o.number && e.Flags&wire.EntityHosted == 0 {
-				if silent {
-					s.part(e)
-				}
-				e.Silent = silent
-				s.look(e)
-				if silent && e.Revoking && s.target(e) != nil {
-					s.stats.Forced++
-					s.swap(e)
-				}
-			}
+		if o.silent && o.closing == nil && s.now-o.conn.LastReceived() > heldDead && o.unacked() > 0 {
+			o.closing = errTakesNothing
+			s.failed = append(s.failed, o)
 		}
 	}
-	if changed {
-		s.elect()
+	if !changed {
+		return
+	}
+	s.work = true
+	s.elect()
+	for _, e := range s.table.All() {
+		if e == nil || e.Dead || e.Flags&wire.EntityHosted != 0 {
+			continue
+		}
+		o := s.session(e.Driver)
+		if o == nil || !o.turned {
+			continue
+		}
+		switch {
+		case o.silent && e.Revoking && s.target(e) != nil:
+			s.stats.Forced++
+			s.swap(e)
+		case o.silent && movesOn(e) && s.hostOf(e) != nil:
+			s.toHost(e)
+		case hides(e):
+			if o.silent {
+				s.part(e)
+			}
+			e.Silent = o.silent
+			s.look(e)
+		}
+	}
+	for _, o := range s.sessions {
+		o.turned = false
 	}
 }

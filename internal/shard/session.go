@@ -30,6 +30,7 @@ type Session struct {
 	ready  bool // announced all it holds: presence may begin
 	marked bool // got its end mark
 	silent bool
+	turned bool // silent changed just now
 	full   bool // reported no room
 
 	departures bool // is told of departures in reach of what it does not hold
@@ -62,6 +63,7 @@ type Session struct {
 	closing            error
 	backlog            []delayed // control messages that the reliable window has no room for, oldest first
 	handOvers, chatter int       // bytes of them
+	asked              asked
 }
 
 // Join adds a session that speaks through conn, and queues its welcome. class announcements and entities may follow.
@@ -121,8 +123,14 @@ func (s *Shard) Leave(now time.Duration, o *Session, why wire.Why) {
 		case e.Revoking && s.target(e) != nil:
 			s.stats.Forced++
 			s.swap(e)
-		case e.Flags&(wire.EntityToHost|wire.EntityPlaced) != 0 && s.hostOf(e) != nil:
+		case s.granted(e) != nil && s.hostOf(e) != nil: // the grant waits on
+			p := s.granted(e)
 			s.toHost(e)
+			p.term = e.Term
+		case movesOn(e) && s.hostOf(e) != nil:
+			s.toHost(e)
+		case e.Class.Keep > 0:
+			s.keep(e)
 		default:
 			s.kill(e, why, wire.PlayerID{})
 		}
@@ -193,6 +201,7 @@ func (o *Session) Message(_ uint64, stream int, msg []byte) {
 	case wire.MsgHello: // whoever accepted the session has read it
 	case wire.MsgReady:
 		o.ready, o.looked, s.work = true, true, true
+		s.returned(o)
 	case wire.MsgRoom:
 		o.room()
 	case wire.MsgWatch:

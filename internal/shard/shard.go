@@ -34,6 +34,9 @@ type Config struct {
 	ReleaseWait time.Duration
 	// Rest is how long a free handle rests. 0: 2 s.
 	Rest time.Duration
+	// ParkGrants is how long a grant to a player who is not in the world waits for it, until the host gets the entity. 0: such a grant
+	// is refused.
+	ParkGrants time.Duration
 	// Budget is what an observer gets a second of what is its own: introductions, resends. 0: 64 KiB.
 	Budget int
 	// SessionEntities bounds what one session may own. 0: 4096.
@@ -42,6 +45,8 @@ type Config struct {
 	MaxEntities int
 	// Accepted, if set, is called for every slot value that the relay accepts, for simulators and traces.
 	Accepted func(e *table.Entity, slot int)
+	// Tolerated, if set, is called for everything that an observing world lets pass and a strict one would drop.
+	Tolerated func(o *Session, e *table.Entity, what string)
 	// Faults plants faults for tests of the tests; empty in production.
 	Faults Faults
 }
@@ -76,6 +81,11 @@ type Stats struct {
 	Transfers, Forced, HostChanges  uint64
 	Overtaken, Overridden, NoHandle uint64
 	Beats                           uint64 // records that only say that the driver is there
+
+	// Of Refused: messages by those who do not drive, are not host, may not write to what only its owner writes; grants to who is not
+	// there; requests beyond what a session may ask. Then what a world that is not strict let pass.
+	NotDriver, NotHost, OwnerOnly, Absent, Floods uint64
+	Tolerated                                     uint64
 }
 
 // Shard is one world.
@@ -109,6 +119,8 @@ type Shard struct {
 	parted   []*table.Entity // died or fell silent since the last flush
 	moved    []*table.Entity // appeared, crossed a chunk, died, fell silent
 	revoking []*table.Entity
+	kept     []*table.Entity // wait for their owners
+	parked   []parkedGrant
 	dying    []*table.Entity // dead, still held by somebody
 
 	audiences audiences
@@ -314,7 +326,7 @@ func (s *Shard) Flush(now time.Duration, out []transport.Datagram) []transport.D
 		s.presence()
 		s.buildBlob()
 	}
-	s.wake = now + time.Second
+	s.wake = s.nextTimer()
 	for _, o := range s.sessions {
 		o.conn.Expire(now, o)
 		o.tellClasses()
@@ -350,6 +362,7 @@ func (s *Shard) timers() {
 		}
 	}
 	s.silence()
+	s.absences()
 }
 
 // finish ends the flush: what is dead and held by nobody gives back its handle.

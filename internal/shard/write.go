@@ -102,35 +102,58 @@ func (s *Shard) reject(o *Session, e *table.Entity, slots uint64) {
 	}
 }
 
-// override takes the host's correction of what somebody else drives.
+// override takes the host's correction of what somebody else drives. If the sender has come to drive it meanwhile, it is told of
+// its own correction, which the values it was assigned may have undone.
 func (s *Shard) override(o *Session, m *wire.Entity) {
 	e := s.table.ByID(m.ID)
-	if e == nil || e.Inc != m.Inc || e.Driver == o.number || !s.admits(o, e) {
+	if e == nil || e.Inc != m.Inc || !s.admits(o, e) {
+		s.stats.Stale++
 		return
 	}
 	c := e.Class
-	if s.host != o || e.Flags&wire.EntityOwnerOnly != 0 || m.Mask&(c.Auth|c.Init) != 0 || m.Mask == 0 ||
-		c.ValuesLen(m.Mask, m.Values) != len(m.Values) {
-		s.stats.Refused++
-		r := wire.Entity{ID: m.ID, Inc: m.Inc, Reason: wire.RefusedRights, Mask: m.Mask}
-		o.queue(wire.AppendEntity(nil, wire.MsgRejected, &r))
+	d := s.session(e.Driver)
+	switch {
+	case m.Mask == 0 || m.Mask&(c.Auth|c.Init) != 0 || c.ValuesLen(m.Mask, m.Values) != len(m.Values):
+		s.refuseOverride(o, m, wire.RefusedRights)
+		return
+	case d != nil && d != o && d.unacked() > overrideRoom: // the host must not fill the driver's window
+		s.refuseOverride(o, m, wire.RefusedLimit)
+		return
+	case s.host == o && e.Flags&wire.EntityOwnerOnly == 0:
+	case s.strict():
+		if s.host == o {
+			s.stats.OwnerOnly++
+		} else {
+			s.stats.NotHost++
+		}
+		s.refuseOverride(o, m, wire.RefusedRights)
+		return
+	case d == o: // it may write as a driver does
+		return
+	default:
+		s.foreign(o, e, m)
 		return
 	}
 	e.N++
-	values := m.Values
-	for k := m.Mask; k != 0; k &= k - 1 {
-		i := bits.TrailingZeros64(k)
-		l := c.ValueLen(i, values)
-		if s.set(e, i, values[:l]) {
+	s.eachSlot(c, m, func(i int, v []byte) {
+		if s.set(e, i, v) {
 			e.Override(i)
 		}
-		values = values[l:]
-	}
+	})
 	if c.Position >= 0 && m.Mask>>c.Position&1 != 0 {
 		s.place(e, m.Chunk)
 	}
-	if d := s.session(e.Driver); d != nil {
+	if d != nil {
 		r := wire.Entity{ID: e.ID, Inc: e.Inc, Term: e.Term, N: e.N, Version: s.flush, Chunk: e.Place.Chunk, Mask: m.Mask, Values: m.Values}
 		d.queue(wire.AppendEntity(nil, wire.MsgOverride, &r))
 	}
+}
+
+// overrideRoom is how much a driver may have unacked when it is corrected.
+const overrideRoom = 64 << 10
+
+func (s *Shard) refuseOverride(o *Session, m *wire.Entity, reason uint8) {
+	s.stats.Refused++
+	r := wire.Entity{ID: m.ID, Inc: m.Inc, Reason: reason, Mask: m.Mask}
+	o.queue(wire.AppendEntity(nil, wire.MsgRejected, &r))
 }

@@ -63,8 +63,8 @@ type Entity struct {
 	Listed    bool  // in the owner's list of dirty entities
 	Checked   bool  // in the owner's list of entities whose presence must be looked at
 
-	Target   uint32 // session that gets the drive
-	Deadline time.Duration
+	Target   uint32        // session that gets the drive
+	Deadline time.Duration // of the release while Revoking; else until when it waits for its owner, 0: it does not
 
 	Prev  grid.Chunk // chunk at the last flush
 	Dirty uint64     // slots changed since the last flush
@@ -102,6 +102,15 @@ func (e *Entity) Wrote(i int, tick uint32) {
 func (e *Entity) NewTerm(term wire.Count) {
 	e.Term, e.upSet, e.N, e.ov, e.Rejected = term, 0, 0, nil, 0
 }
+
+// Keep holds the entity for its owner, who is away. Overrides count anew, so that those made meanwhile are known.
+func (e *Entity) Keep(until time.Duration) {
+	e.Driver, e.Silent, e.Revoking, e.ToHost, e.Target = 0, false, false, false, 0
+	e.Deadline, e.N, e.ov = until, 0, nil
+}
+
+// Kept reports whether its owner's session ended and it waits for the owner, driven by nobody.
+func (e *Entity) Kept() bool { return e.Deadline != 0 && !e.Revoking && !e.Dead }
 
 // Override gives slot i the next override number of the term. The caller sets e.N first.
 func (e *Entity) Override(i int) {

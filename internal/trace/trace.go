@@ -127,6 +127,7 @@ const (
 	Dead          = "dead"           // it was destroyed
 	Waiting       = "waiting"        // for the values that come with a change of driver
 	Stale         = "stale"          // of an older incarnation, or term
+	Uninvited     = "uninvited"      // by somebody who may not, to what this client drives
 	Undecoded     = "undecoded"      // a value that no such field can have
 	ByRelay       = "refused by relay"
 	Lost          = "lost" // its packet did not arrive; it goes out again

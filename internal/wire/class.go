@@ -33,7 +33,8 @@ type Class struct {
 	ID    uint32 // hash of the name
 	Hash  uint64 // layout hash (B-028)
 	Flags uint16
-	Reach uint8 // chunks; 0: the world's
+	Reach uint8  // chunks; 0: the world's
+	Keep  uint16 // seconds that its entities wait for an owner whose session ended; 0: they do not
 	Name  string
 	Slots []Slot
 
@@ -102,6 +103,7 @@ func (c *Class) Shape() uint64 {
 	h := uint64(14695981039346656037) // FNV-1a, by 32 bits
 	add := func(v uint32) { h = (h ^ uint64(v)) * 1099511628211 }
 	add(uint32(c.Reach)<<16 | uint32(c.Flags))
+	add(uint32(c.Keep))
 	for _, s := range c.Slots {
 		add(uint32(s.Width)<<16 | uint32(s.Words))
 	}
@@ -159,6 +161,9 @@ func AppendClass(b []byte, num uint32, c *Class) []byte {
 		b = binary.AppendUvarint(b, uint64(s.Words))
 		b = appendText(appendText(b, s.Name), s.Type)
 	}
+	if c.Keep != 0 {
+		b = binary.AppendUvarint(b, uint64(c.Keep))
+	}
 	return b
 }
 
@@ -174,6 +179,9 @@ func ParseClass(b []byte) (num uint32, c *Class, err error) {
 	c.Slots = make([]Slot, n)
 	for i := range c.Slots {
 		c.Slots[i] = Slot{Width: uint16(r.uv(MaxValues)), Words: uint16(r.uv(1<<16 - 1)), Name: r.text(MaxName), Type: r.text(MaxType)}
+	}
+	if len(r.b) > 0 { // an older build does not say
+		c.Keep = uint16(r.uv(1<<16 - 1))
 	}
 	if r.bad || !c.Index() {
 		return 0, nil, ErrMalformed

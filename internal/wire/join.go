@@ -57,6 +57,9 @@ const (
 	ProfileFlat
 	ProfileObserve // Trust observe
 	ProfileStrict  // Trust strict
+	ProfileNoProperties
+	ProfileNoProxies
+	ProfilePark // a grant to somebody who is not in the world waits for it
 )
 
 // Welcome answers Hello.
@@ -107,18 +110,33 @@ func ParseWelcome(b []byte) (m Welcome, err error) {
 	return m, r.err()
 }
 
-// Refuse ends a session.
+// AppendTravel writes a MsgTravel: the name of the level that a session goes on to.
+func AppendTravel(b []byte, world string) []byte { return appendText(append(b, MsgTravel), world) }
+
+// ParseTravel reads the body of a MsgTravel.
+func ParseTravel(b []byte) (world string, err error) {
+	r := cursor{b: b}
+	world = r.text(MaxName)
+	return world, r.err()
+}
+
+// Refuse ends a session, or in a MsgTravelRefused says why it stays where it is.
 type Refuse struct {
 	Code uint16
 	Text string
 }
 
 // Append writes the message.
-func (m *Refuse) Append(b []byte) []byte {
-	return appendText(binary.LittleEndian.AppendUint16(append(b, MsgRefuse), m.Code), m.Text[:min(len(m.Text), MaxText)])
+func (m *Refuse) Append(b []byte) []byte { return m.append(append(b, MsgRefuse)) }
+
+// AppendTravel writes a MsgTravelRefused.
+func (m *Refuse) AppendTravel(b []byte) []byte { return m.append(append(b, MsgTravelRefused)) }
+
+func (m *Refuse) append(b []byte) []byte {
+	return appendText(binary.LittleEndian.AppendUint16(b, m.Code), m.Text[:min(len(m.Text), MaxText)])
 }
 
-// ParseRefuse reads the body of a MsgRefuse.
+// ParseRefuse reads the body of a MsgRefuse or a MsgTravelRefused.
 func ParseRefuse(b []byte) (m Refuse, err error) {
 	r := cursor{b: b}
 	m = Refuse{Code: r.u16(), Text: r.text(MaxText)}

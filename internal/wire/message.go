@@ -24,6 +24,7 @@ const (
 	MsgRoom       = 14 // up: there is room again
 	MsgWatch      = 26 // up: what else the session wants to be told of
 	MsgForgot     = 27 // up: nothing was heard of an entity, its copy is gone
+	MsgTravel     = 18 // up: another world, on the same session
 
 	MsgWelcome  = 32 // down: the answer to Hello
 	MsgRefuse   = 33 // down: the session ends
@@ -36,6 +37,11 @@ const (
 	MsgPlayer   = 40 // down: who is in the world, who entered or left it
 	MsgEndMark  = 41 // down: copies of an older epoch not introduced by now leave
 	MsgRejected = 42 // down: slots written and not applied, with the reason
+
+	MsgForeign       = 43 // down: a write by somebody who may not, to the driver, in a world that is not strict
+	MsgRequested     = 44 // down: somebody would like to drive what the receiver drives
+	MsgGrantRefused  = 45 // down: a grant came to nothing
+	MsgTravelRefused = 46 // down: the receiver stays where it is
 )
 
 // Entity is a message about one entity. Which fields a type uses is in the table of docs/spec/wire.md; unused fields are
@@ -51,7 +57,7 @@ type Entity struct {
 	Handle    uint32
 	Gen       uint8
 	N         uint16
-	Owner     PlayerID // or the player a grant names; zero: the host
+	Owner     PlayerID // or the player a grant names, zero: the host; or who asked or wrote
 	Reason    uint8
 	Version   uint32 // flush that the values are not older than
 	Cert      []byte
@@ -96,6 +102,10 @@ var entityFields = [...]uint16{
 	MsgRefused:    fInc | fNonce | fReason,
 	MsgOverride:   fInc | fTerm | fN | fVersion | fChunk | fMask | fValues,
 	MsgRejected:   fInc | fReason | fMask,
+
+	MsgForeign:      fInc | fTerm | fFlags | fOwner | fMask | fValues,
+	MsgRequested:    fInc | fTerm | fOwner,
+	MsgGrantRefused: fInc | fOwner | fReason,
 }
 
 // Reasons of MsgRefused and MsgRejected.
@@ -108,6 +118,7 @@ const (
 	RefusedRights    = 6 // the session may not
 	RefusedNotDriver = 7 // somebody else drives it
 	RefusedOverdone  = 8 // a later override holds the slot
+	RefusedAbsent    = 9 // the player is not in the world (B-092)
 )
 
 // AppendEntity writes a message of this type. It panics for a type that is not about an entity.
