@@ -4,6 +4,7 @@
 //	throng serve    a relay for a game
 //	throng token    a connect token for one player
 //	throng key      a new key that a relay shares with a backend
+//	throng load     what a relay does under a crowd of clients, in numbers
 //	throng trace    captures of what clients sent, received and dropped
 //	throng vet      go vet with checks for the use of throng
 //	throng version  what this program was built from
@@ -33,9 +34,12 @@ type cli struct {
 	Serve   serveCommand   `cmd:"" help:"Run a relay."`
 	Token   tokenCommand   `cmd:"" help:"Mint a connect token for one player."`
 	Key     keyCommand     `cmd:"" help:"Write a new key file, for a relay and for the backend that mints its tokens."`
+	Load    loadCommand    `cmd:"" help:"Measure a relay under a crowd of clients."`
 	Trace   traceCommand   `cmd:"" help:"Record, show and compare what clients send, receive and drop."`
 	Vet     vetCommand     `cmd:"" passthrough:"" help:"Run go vet with checks for the use of Throng."`
 	Version versionCommand `cmd:"" help:"Print the version."`
+
+	LoadChild loadChildCommand `cmd:"" hidden:""`
 
 	Versioned versionFlag `name:"version" help:"Print the version."`
 }

@@ -21,6 +21,7 @@ var Repository = Rules{
 		"internal/delta":     core("internal/layout"),
 		"internal/grid":      core(),
 		"internal/layout":    core(),
+		"internal/load":      may(".", "internal/grid", "internal/quant", "internal/registry", "internal/session", "internal/udp", "internal/wire", "relay", "token", "transport"),
 		"internal/memnet":    may("transport"),
 		"internal/netcode":   core(),
 		"internal/inspect":   may(),

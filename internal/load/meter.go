@@ -1,0 +1,342 @@
+package load
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/throng-dev/throng"
+)
+
+// samplesPerSecond is how many random moments a second freshness is judged at.
+const samplesPerSecond = 1000
+
+// meter is what is known of all clients: which entity was where with which values, and what observers have made of it. It
+// belongs to the goroutine that ticks all clients.
+//
+//	drivers   ─► sent, moved ─► tracks, cells
+//	observers ─► spawned, changed, departed ─► pairs ─► ticked ─► histograms
+//	time      ─► sample ─► freshness, ages
+type meter struct {
+	start  time.Time
+	rng    *rand.Rand
+	tracks []*track
+	byID   map[throng.NetID]*track
+	cells  map[Cell][]*track
+	seats  []*seat
+
+	counting bool // inside the window
+	from, to time.Duration
+	due      time.Duration // of the next sample
+	first    []int         // of each track, the version that was to come next at from
+
+	updates                      uint64
+	samples, fresh               uint64
+	nearSamples, nearFresh       uint64 // of the nearest 20
+	latency, age, baseline       histogram
+	duplicates, strange, unheard uint64 // second OnSpawn; values nobody sent; entities nobody spawned
+}
+
+func newMeter(seed uint64) *meter {
+	return &meter{start: time.Now(), rng: rand.New(rand.NewPCG(seed, 1)), byID: map[throng.NetID]*track{}, cells: map[Cell][]*track{}}
+}
+
+func (m *meter) now() time.Duration { return time.Since(m.start) }
+
+// seat is the measuring side of one client.
+type seat struct {
+	m      *meter
+	index  int
+	self   throng.PlayerID
+	avatar *track
+	pairs  map[*track]*pair
+	heard  []time.Duration // when the values of this Tick's changes were written
+
+	updates, events uint64
+}
+
+// pair is what one client knows of one entity of others.
+type pair struct {
+	t     *track
+	held  bool
+	state State
+	got   []uint64 // a bit for each version since the window began that was held
+}
+
+func (m *meter) seat() *seat {
+	s := &seat{m: m, index: len(m.seats), pairs: map[*track]*pair{}}
+	m.seats = append(m.seats, s)
+	return s
+}
+
+// born begins the track of an entity whose driver spawns it now.
+func (m *meter) born(id throng.NetID, owner throng.PlayerID, s State, now time.Duration) *track {
+	t := &track{id: id, owner: owner, index: len(m.tracks), born: now, versions: make([]version, 0, 384), stays: []stay{{now, s.Cell()}}}
+	t.versions = append(t.versions, version{now, s})
+	m.tracks = append(m.tracks, t)
+	m.first = append(m.first, 0)
+	m.byID[id] = t
+	m.cells[t.cell()] = append(m.cells[t.cell()], t)
+	return t
+}
+
+// sent notes that the driver sends s: the Tick that wrote it began at now.
+func (m *meter) sent(t *track, s State, now time.Duration) {
+	t.versions = append(t.versions, version{now, s})
+	t.resting = false
+	was, is := t.cell(), s.Cell()
+	if was == is {
+		return
+	}
+	t.stays = append(t.stays, stay{now, is})
+	m.leave(t, was)
+	m.cells[is] = append(m.cells[is], t)
+}
+
+func (m *meter) leave(t *track, c Cell) {
+	in := m.cells[c]
+	i := slices.Index(in, t)
+	in[i] = in[len(in)-1]
+	m.cells[c] = in[:len(in)-1]
+}
+
+// ended takes an entity out of the world.
+func (m *meter) ended(t *track) {
+	if !t.gone {
+		t.gone = true
+		m.leave(t, t.cell())
+	}
+}
+
+// spawned is OnSpawn at an observer. It returns nil for an entity that no client of this process spawned.
+func (s *seat) spawned(id throng.NetID, v State) *pair {
+	t := s.m.byID[id]
+	s.events++
+	if t == nil {
+		s.m.unheard++
+		return nil
+	}
+	p := s.pairs[t]
+	if p == nil {
+		p = &pair{t: t}
+		s.pairs[t] = p
+	}
+	if p.held {
+		s.m.duplicates++
+	}
+	p.held, p.state = true, v
+	p.mark(s.m, t.held(v))
+	if now := s.m.now(); s.m.counting && s.avatar != nil {
+		if since, ok := reachSince(s.avatar, t, now); ok && since >= s.m.from {
+			s.m.baseline.add(now - since)
+		}
+	}
+	return p
+}
+
+// changed is OnRep at an observer.
+func (s *seat) changed(p *pair, v State) {
+	m, t := s.m, p.t
+	s.events++
+	held := t.held(v)
+	p.mark(m, held)
+	fresh := p.state.Anim != v.Anim
+	p.state = v
+	if held < 0 {
+		m.strange++
+		return
+	}
+	if !m.counting {
+		return
+	}
+	m.updates++
+	s.updates++
+	if fresh { // a place that was lost comes behind the rest of its version
+		held = t.newest() - int(uint8(t.newest())-v.Anim)
+	}
+	s.heard = append(s.heard, t.versions[held].at)
+}
+
+// mark notes that a version was held.
+func (p *pair) mark(m *meter, v int) {
+	v -= m.first[p.t.index]
+	if m.from == 0 || v < 0 {
+		return
+	}
+	for len(p.got) <= v/64 {
+		p.got = append(p.got, 0)
+	}
+	p.got[v/64] |= 1 << (v % 64)
+}
+
+// departed is OnDestroy at an observer.
+func (p *pair) departed(s *seat) {
+	p.held = false
+	s.events++
+}
+
+// ticked ends a Tick of a client.
+func (s *seat) ticked() {
+	if len(s.heard) == 0 {
+		return
+	}
+	now := s.m.now()
+	for _, at := range s.heard {
+		s.m.latency.add(now - at)
+	}
+	s.heard = s.heard[:0]
+}
+
+// begin opens the window.
+func (m *meter) begin() {
+	m.from = m.now()
+	m.due, m.counting = m.from, true
+	for i, t := range m.tracks {
+		m.first[i] = len(t.versions)
+	}
+	for _, s := range m.seats {
+		for _, p := range s.pairs {
+			p.got = p.got[:0]
+		}
+	}
+}
+
+// end closes it. Versions that were written before may still arrive.
+func (m *meter) end() {
+	m.to = m.now()
+	m.sample(m.to)
+	m.counting = false
+}
+
+// sample judges what clients hold at random moments up to now. The moments are fixed before they come, and what a client holds
+// changes in its Tick only: so a moment that passed while nothing could run is judged by what was held then.
+func (m *meter) sample(now time.Duration) {
+	if !m.counting {
+		return
+	}
+	for m.due <= now {
+		m.judge(m.due)
+		m.due += time.Duration(m.rng.ExpFloat64() / samplesPerSecond * float64(time.Second))
+	}
+}
+
+func (m *meter) judge(at time.Duration) {
+	s := m.seats[m.rng.IntN(len(m.seats))]
+	if s.avatar == nil {
+		return
+	}
+	t := m.near(s.avatar)
+	if t == nil {
+		return
+	}
+	p := s.pairs[t]
+	if p == nil || !p.held {
+		if since, ok := reachSince(s.avatar, t, at); !ok || at-since <= staleAfter {
+			return // whatever could be held would be younger
+		}
+		m.samples++
+		return
+	}
+	v := t.held(p.state)
+	m.samples++
+	if v < 0 {
+		return
+	}
+	age := at - t.versions[v].at
+	m.age.add(age)
+	if age <= staleAfter || t.resting && v == t.newest() {
+		m.fresh++
+	}
+}
+
+// near is a random entity in reach of another, nil if there is none.
+func (m *meter) near(a *track) *track {
+	c := a.cell()
+	n := -1 // a itself
+	for dx := int16(-Reach); dx <= Reach; dx++ {
+		for dy := int16(-Reach); dy <= Reach; dy++ {
+			n += len(m.cells[Cell{c.X + dx, c.Y + dy}])
+		}
+	}
+	if n < 1 {
+		return nil
+	}
+	k := m.rng.IntN(n)
+	for dx := int16(-Reach); dx <= Reach; dx++ {
+		for dy := int16(-Reach); dy <= Reach; dy++ {
+			for _, t := range m.cells[Cell{c.X + dx, c.Y + dy}] {
+				if t == a {
+					continue
+				}
+				if k == 0 {
+					return t
+				}
+				k--
+			}
+		}
+	}
+	return nil
+}
+
+// delivered counts, over all pairs, the versions that were written in the window while the entity was in reach for a whole
+// interval before and after, and those of them that the observer held at some time.
+func (m *meter) delivered() (held, written uint64) {
+	for _, s := range m.seats {
+		if s.avatar == nil {
+			continue
+		}
+		for _, t := range m.tracks {
+			if t != s.avatar {
+				h, w := m.deliveredTo(s, t)
+				held, written = held+h, written+w
+			}
+		}
+	}
+	return held, written
+}
+
+func (m *meter) deliveredTo(s *seat, t *track) (held, written uint64) {
+	a := s.avatar
+	p := s.pairs[t]
+	for _, in := range reaches(a, t, m.from, m.to) {
+		lo := sort.Search(len(t.versions), func(i int) bool { return t.versions[i].at >= in[0]+interval })
+		for v := max(lo, m.first[t.index]); v < len(t.versions) && t.versions[v].at <= in[1]-interval; v++ {
+			written++
+			k := v - m.first[t.index]
+			if p != nil && k/64 < len(p.got) && p.got[k/64]>>(k%64)&1 != 0 {
+				held++
+			}
+		}
+	}
+	return held, written
+}
+
+// reaches are the times within from…to that two entities are in reach of one another.
+func reaches(a, b *track, from, to time.Duration) (out [][2]time.Duration) {
+	i, j := 0, 0
+	for i < len(a.stays) && j < len(b.stays) {
+		begin := max(a.stays[i].from, b.stays[j].from, from)
+		endA, endB := to, to
+		if i+1 < len(a.stays) {
+			endA = a.stays[i+1].from
+		}
+		if j+1 < len(b.stays) {
+			endB = b.stays[j+1].from
+		}
+		end := min(endA, endB, to)
+		if begin < end && a.stays[i].cell.Far(b.stays[j].cell) <= Reach {
+			if n := len(out); n > 0 && out[n-1][1] == begin {
+				out[n-1][1] = end
+			} else {
+				out = append(out, [2]time.Duration{begin, end})
+			}
+		}
+		if endA <= endB {
+			i++
+		} else {
+			j++
+		}
+	}
+	return out
+}

@@ -1,0 +1,187 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+)
+
+const (
+	// frame is the interval of a client's Ticks, as of a game's.
+	frame = time.Second / 60
+	// spokes are the phases that clients tick at, about a millisecond apart: to wake for each client would cost more than its
+	// Tick.
+	spokes = 16
+	// joining is how many clients join at the same time, joinWait how long one may take.
+	joining  = 32
+	joinWait = 20 * time.Second
+)
+
+// client is a player or a sink.
+type client interface {
+	join(ctx context.Context, g *gate) error // on a goroutine of its own
+	enter(now time.Duration) error           // from here on all is called by the goroutine that ticks
+	tick(now time.Duration)
+	leave()
+	base() *seat
+	title() string
+	failed() error
+	holdings(yield func(holding) bool)
+	place() (c Cell, ok bool) // that it looks from
+	be(still bool)            // still: it writes nothing any more
+	watches() bool            // it is in the world without an avatar
+}
+
+func (s *seat) base() *seat { return s }
+
+func (p *player) title() string { return p.name }
+func (p *player) failed() error { return p.err }
+func (k *sink) title() string   { return k.name }
+func (k *sink) failed() error   { return k.err }
+func (p *player) be(still bool) { p.rest = still }
+func (k *sink) be(still bool)   { k.rest = still }
+func (p *player) watches() bool { return false }
+func (k *sink) watches() bool   { return k.idle && k.reg.Welcomed }
+
+// wheel ticks all clients from one goroutine, 60 times a second, each at a phase of its own.
+type wheel struct {
+	m       *meter
+	spokes  [spokes][]client
+	at      int           // next spoke
+	due     time.Duration // of it
+	late    uint64        // frames that were missed, of all clients
+	timer   *time.Timer
+	between func(now time.Duration) // of the scenario; nil: nothing
+	every   int                     // frames from one Tick to the next; 0: 1
+	turn    int
+
+	mu  sync.Mutex
+	new []client
+}
+
+func newWheel(m *meter) *wheel {
+	return &wheel{m: m, timer: time.NewTimer(0)}
+}
+
+// adopt takes in clients that have joined.
+func (w *wheel) adopt() error {
+	w.mu.Lock()
+	joined := w.new
+	w.new = nil
+	w.mu.Unlock()
+	for _, c := range joined {
+		if err := c.enter(w.m.now()); err != nil {
+			return err
+		}
+		i := w.m.rng.IntN(spokes)
+		w.spokes[i] = append(w.spokes[i], c)
+	}
+	return nil
+}
+
+// play ticks until a moment, or until done says so.
+func (w *wheel) play(ctx context.Context, until time.Duration, done func() bool) error {
+	for {
+		now := w.m.now()
+		if now >= until || done != nil && done() {
+			return nil
+		}
+		if now < w.due {
+			w.timer.Reset(min(w.due, until) - now)
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-w.timer.C:
+			}
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.adopt(); err != nil {
+			return err
+		}
+		if w.between != nil {
+			w.between(now)
+		}
+		if w.every < 2 || (w.turn+w.at)%w.every == 0 {
+			for _, c := range w.spokes[w.at] {
+				now := w.m.now()
+				w.m.sample(now)
+				c.tick(now)
+			}
+		}
+		if w.at++; w.at == spokes {
+			w.at = 0
+			w.turn++
+		}
+		if w.due += frame / spokes; w.due+frame < w.m.now() { // a stall: the Ticks that were missed are missed
+			w.late += uint64((w.m.now() - w.due) / (frame / spokes))
+			w.due = w.m.now()
+		}
+		runtime.Gosched() // goroutines of the clients receive
+	}
+}
+
+// join lets clients in while it ticks those that are in.
+func (w *wheel) join(ctx context.Context, g *gate, clients []client) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	next, done := make(chan client), make(chan struct{})
+	var work sync.WaitGroup
+	for range joining {
+		work.Go(func() {
+			for c := range next {
+				one, stop := context.WithTimeout(ctx, joinWait)
+				err := c.join(one, g)
+				stop()
+				if err != nil {
+					cancel(fmt.Errorf("%s cannot join: %w", c.title(), err))
+					continue
+				}
+				w.mu.Lock()
+				w.new = append(w.new, c)
+				w.mu.Unlock()
+			}
+		})
+	}
+	go func() {
+		defer close(done)
+		for _, c := range clients {
+			select {
+			case next <- c:
+			case <-ctx.Done():
+			}
+		}
+		close(next)
+		work.Wait()
+	}()
+	joined := func() bool {
+		select {
+		case <-done:
+			return true
+		default:
+			return false
+		}
+	}
+	err := w.play(ctx, 1<<62, joined)
+	<-done
+	if cause := context.Cause(ctx); err == nil || errors.Is(err, context.Canceled) && cause != nil {
+		err = cause
+	}
+	if err != nil {
+		return err
+	}
+	return w.adopt()
+}
+
+// all are the clients that were adopted.
+func (w *wheel) all() (out []client) {
+	for _, s := range w.spokes {
+		out = append(out, s...)
+	}
+	return out
+}
