@@ -31,6 +31,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 		c.Num = 0
 		r.queue(wire.AppendClass(nil, c.Local, &c.Class))
 	}
+	r.connectGroups()
 	r.Each(func(c *Copy) { c.Handle, c.old, c.verSet, c.verEntity, c.n, c.lost, c.revoked = 0, true, 0, 0, 0, 0, 0 })
 	if len(r.byID) == 0 && len(r.pend) == 0 && len(r.deadIDs) == 0 {
 		r.ready() // nothing to announce: the first entities arrive a round trip earlier
@@ -87,6 +88,9 @@ func (r *Registry) reannounce(c *Copy) {
 			m.Flags |= wire.EntityDrives
 		}
 		m.Values, m.Mask, m.Chunk = r.current(c, c.Class.All, nil)
+		if c.Group != "" {
+			r.tellGroup(c)
+		}
 		r.queue(wire.AppendEntity(nil, wire.MsgAgain, &m))
 	}
 }
@@ -96,6 +100,9 @@ func (r *Registry) announce(c *Copy) {
 	m := wire.Entity{ID: c.ID, Nonce: c.nonce, Class: c.Class.Local, Flags: c.Flags}
 	m.Values, m.Mask, m.Chunk = r.current(c, c.Class.All, nil)
 	c.Sent = len(m.Values)
+	if c.Group != "" {
+		r.tellGroup(c)
+	}
 	r.queue(wire.AppendEntity(nil, wire.MsgSpawn, &m))
 }
 
@@ -149,6 +156,8 @@ func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 				delete(r.Players, p.ID)
 			}
 		})
+	case wire.MsgGroupIs:
+		err = r.groupIs(body)
 	case wire.MsgEndMark:
 		r.endMark()
 	default:

@@ -48,6 +48,8 @@ type Copy struct {
 	Uninvited   uint64
 	UninvitedBy wire.PlayerID
 
+	Group string // players that may know of it, as this client knows from its drive; "": everyone
+
 	// Sent is how many bytes of values left last; 0: none yet. Keyframe is the owner's: a keyframe is among what is marked.
 	Sent     int
 	Keyframe bool

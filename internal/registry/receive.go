@@ -393,6 +393,8 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 		r.requested(c, m)
 	case wire.MsgGrantRefused:
 		r.grantRefused(c, m)
+	case wire.MsgRestricted:
+		r.restricted(c, m)
 	case wire.MsgRejected:
 		r.stats.Rejected++
 		if c != nil && c.Inc == m.Inc {

@@ -86,14 +86,18 @@ type Registry struct {
 	Requests []Request
 	Denials  []Denial
 	People   uint32 // counts the changes of Players
-	now      time.Duration
-	flush    uint32 // newest flush seen
-	timeMS   uint32
-	clock    clock
-	cur      wire.Flush
-	curPN    uint64
-	hasCur   bool
-	tick     uint32
+	// GroupNews are answers about groups. The owner clears it.
+	GroupNews []wire.Group
+	groups    map[string]bool
+	wanted    map[string]bool
+	now       time.Duration
+	flush     uint32 // newest flush seen
+	timeMS    uint32
+	clock     clock
+	cur       wire.Flush
+	curPN     uint64
+	hasCur    bool
+	tick      uint32
 	// CaptureMS is the relay's time, as the owner estimates it, at which what the next Send with tick carries was so.
 	CaptureMS uint32
 	full      bool
@@ -146,7 +150,7 @@ func New(cfg Config) *Registry {
 		cfg.MaxEntities = 4096
 	}
 	return &Registry{cfg: cfg, tr: newTracer(cfg.Trace), nonce: cfg.Nonce, Players: map[wire.PlayerID]wire.Player{}, byID: map[wire.ID]*Copy{}, byH: map[uint32]*Copy{},
-		fence: map[uint32]uint64{}, last: map[uint32]last{}, pend: map[wire.ID]*Copy{}, dead: map[wire.ID]death{}, mine: map[wire.ID]wire.Count{}, follow: true}
+		fence: map[uint32]uint64{}, last: map[uint32]last{}, pend: map[wire.ID]*Copy{}, dead: map[wire.ID]death{}, mine: map[wire.ID]wire.Count{}, groups: map[string]bool{}, wanted: map[string]bool{}, follow: true}
 }
 
 // Stats returns the counters.

@@ -44,7 +44,9 @@ func (s *Shard) standIn() {
 // announced checks what spawns and re-announcements have in common. A nil class means that it was refused.
 func (s *Shard) announced(o *Session, m *wire.Entity) *table.Class {
 	reason := uint8(wire.RefusedInvalid)
-	if m.ID != (wire.ID{}) && int(m.Class) < len(o.classes) {
+	if !o.mayForetell(m.ID) {
+		reason = wire.RefusedRights
+	} else if m.ID != (wire.ID{}) && int(m.Class) < len(o.classes) {
 		if c := o.classes[m.Class]; c != nil && c.ValuesLen(m.Mask, m.Values) == len(m.Values) && len(m.Values) <= wire.MaxValues {
 			places := m.Flags&wire.EntityPlaced != 0 && !o.placed[m.ID] // what it places, others may drive
 			// What a player announced counts against it for its life, whoever drives it; what a certificate proves was counted before.
@@ -57,6 +59,7 @@ func (s *Shard) announced(o *Session, m *wire.Entity) *table.Class {
 	}
 	s.stats.Refused++
 	o.refuse(m, reason)
+	delete(o.foretold, m.ID)
 	return nil
 }
 
@@ -67,11 +70,13 @@ func (s *Shard) spawn(o *Session, m *wire.Entity) {
 		return
 	}
 	placed := m.Flags&wire.EntityPlaced != 0
-	e := s.table.ByID(m.ID)
-	switch {
-	case placed && !s.settled:
+	if placed && !s.settled {
 		s.wait(o, wire.MsgSpawn, m)
 		return
+	}
+	defer delete(o.foretold, m.ID)
+	e := s.table.ByID(m.ID)
+	switch {
 	case placed && e == nil && s.table.Gone(m.ID) != 0: // it stays destroyed
 		r := *m
 		r.Inc = s.table.Gone(m.ID)
@@ -103,6 +108,10 @@ func (s *Shard) spawn(o *Session, m *wire.Entity) {
 	}
 	if e = s.create(o, m, c, s.table.NextInc(), s.table.NextTerm(), owner); e == nil {
 		return
+	}
+	if m.Flags&wire.EntityHosted != 0 {
+		s.rehost(e) // it may be for a group that the host is not in
+		owner = s.session(e.Driver)
 	}
 	s.hand(e, owner, o)
 }
@@ -142,6 +151,7 @@ func (s *Shard) create(o *Session, m *wire.Entity, c *table.Class, inc, term wir
 	} else {
 		s.global = append(s.global, e)
 	}
+	s.firstAudience(o, e)
 	s.look(e)
 	if driver != nil && driver.Player == e.Owner && e.Flags&wire.EntityAvatar != 0 {
 		driver.avatar = e
@@ -165,7 +175,11 @@ func (s *Shard) accept(e *table.Entity, mask uint64, values []byte) {
 // hand tells the driver of a new entity that it drives: with a bind if it announced the entity itself, so that it keeps its own
 // values, else with an assign.
 func (s *Shard) hand(e *table.Entity, driver, announcer *Session) {
-	if announcer != nil && announcer != driver && announcer.pairs.get(e.Handle) == nil {
+	switch {
+	case announcer == nil || announcer == driver || announcer.pairs.get(e.Handle) != nil:
+	case !s.admits(announcer, e):
+		announcer.refuse(&wire.Entity{ID: e.ID, Inc: e.Inc, Nonce: e.Nonce}, wire.RefusedRights)
+	default:
 		// It has a body already: it must hear of the entity once, in reach or not.
 		e.Refs++
 		p := announcer.pairs.add(e.Handle)
@@ -207,6 +221,9 @@ func (s *Shard) assign(e *table.Entity, o *Session) {
 		m.Mask, m.Values = e.Class.All, e.AppendValues(s.scratch.values[:0], e.Class.All)
 	}
 	o.queue(wire.AppendEntity(nil, wire.MsgAssign, &m))
+	if s.AudienceOf(e).Group != "" {
+		s.tellRestricted(o, e, 0)
+	}
 }
 
 // again takes a re-announcement.
@@ -225,6 +242,7 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 		s.wait(o, wire.MsgAgain, m) // drivers come first
 		return
 	}
+	defer delete(o.foretold, m.ID)
 	announcer := o
 	if stands {
 		announcer = nil // it gets the values too: its own may be old

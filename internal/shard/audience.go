@@ -51,12 +51,13 @@ func (l *audiences) at(e *table.Entity) uint32 {
 
 // admits reports whether a session may know of an entity. Nothing that names the entity may go to one that may not.
 func (s *Shard) admits(o *Session, e *table.Entity) bool {
-	return e.Driver == o.number || s.may(o, e)
+	return e.Driver == o.number || o.admitted(s.audiences.at(e))
 }
 
-// may is admits for a session that would become the driver.
+// may reports whether a session may become the driver: whoever drives knows of the entity, so that it must be one of those who may, or
+// the entity one that only its driver knows of.
 func (s *Shard) may(o *Session, e *table.Entity) bool {
-	return o.admitted(s.audiences.at(e))
+	return e.Flags&wire.EntityOwnerAlone != 0 || o.admitted(s.audiences.at(e))
 }
 
 // admitted reports whether the session is in an audience.
@@ -70,7 +71,8 @@ func (s *Shard) SetAudience(id wire.ID, a Audience) bool {
 	if e == nil {
 		return false
 	}
-	s.setAudience(e, s.intern(a))
+	s.setOwnAudience(e, s.intern(a))
+	s.rehost(e)
 	return true
 }
 
@@ -84,6 +86,9 @@ func (s *Shard) AudienceOf(e *table.Entity) Audience {
 
 // Admits reports whether a session may know of an entity.
 func (s *Shard) Admits(o *Session, e *table.Entity) bool { return s.admits(o, e) }
+
+// setOwnAudience is setAudience for what an entity has by itself.
+func (s *Shard) setOwnAudience(e *table.Entity, number uint32) { s.setAudience(e, number) }
 
 // setAudience takes over the caller's reference to an audience.
 func (s *Shard) setAudience(e *table.Entity, number uint32) {
@@ -99,7 +104,6 @@ func (s *Shard) setAudience(e *table.Entity, number uint32) {
 	l.of[e.Handle] = number
 	s.releaseAudience(was)
 	s.look(e)
-	s.rehost(e)
 }
 
 // rehost takes a host-owned entity from a host that may not know of it any more, or gives it to one that now may. It does so at once:
@@ -206,7 +210,7 @@ func (o *Session) judge(n uint32) bool {
 		in = o.admitted(k.a) && o.admitted(k.b)
 	} else {
 		_, named := slices.BinarySearchFunc(k.Players, o.Player, func(a, b wire.PlayerID) int { return bytes.Compare(a[:], b[:]) })
-		in = named == k.Only && (k.Group == "" || o.groups[k.Group])
+		in = named == k.Only && (k.Group == "" || o.in(k.Group))
 	}
 	if in == hasBit(o.admit, n) {
 		return false

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -48,8 +49,9 @@ type Session struct {
 	owned  int  // entities it drives
 	tick   uint32
 
-	groups map[string]bool
-	admit  []uint64 // bit set: audiences that admit it
+	joined   map[string]bool    // groups that it asked to be in
+	foretold map[wire.ID]string // groups of entities that it is about to announce
+	admit    []uint64           // bit set: audiences that admit it
 
 	pairs              pairs
 	intros             []uint32 // handles to introduce or, after a loss, to introduce again
@@ -80,11 +82,14 @@ func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch u
 	copy(s.sessions[at+1:], s.sessions[at:])
 	s.sessions[at] = o
 	s.byNumber[o.number] = o
-	o.enterGroups()
+	o.judgeAll()
 	w := wire.Welcome{Version: wire.Version, Epoch: s.cfg.Epoch, Start: s.cfg.Start, World: epoch, Flush: s.flush, TimeMS: s.ms(),
 		Player: id.Player, Eligible: id.Eligible, Host: s.Host(), HostTerm: s.hostTerm, Profile: s.cfg.Profile}
 	o.queue(w.Append(nil))
 	o.tellClasses()
+	for _, g := range slices.Sorted(maps.Keys(s.members[o.Player])) {
+		o.tellGroup(g, 0)
+	}
 	there := make([]wire.Player, 0, len(s.sessions))
 	for _, p := range s.sessions {
 		there = append(there, wire.Player{ID: p.Player, Present: true, Eligible: p.Eligible})
@@ -196,6 +201,8 @@ func (o *Session) Message(_ uint64, stream int, msg []byte) {
 	switch kind, body := msg[0], msg[1:]; kind {
 	case wire.MsgClass:
 		err = o.class(body)
+	case wire.MsgGroup:
+		err = o.group(body)
 	case wire.MsgView:
 		err = o.view(body)
 	case wire.MsgHello: // whoever accepted the session has read it
@@ -230,6 +237,8 @@ func (s *Shard) message(o *Session, kind byte, m *wire.Entity) {
 		s.again(o, m)
 	case wire.MsgGone:
 		s.heardGone(o, m)
+	case wire.MsgRestrict:
+		s.restrict(o, m)
 	case wire.MsgDestroy:
 		s.destroy(o, m)
 	case wire.MsgRequest:

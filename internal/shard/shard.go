@@ -43,6 +43,8 @@ type Config struct {
 	SessionEntities int
 	// MaxEntities bounds the world. 0: 65536.
 	MaxEntities int
+	// MayJoin decides whether a client may join a group of players by itself. nil: it may not.
+	MayJoin func(p wire.PlayerID, group string) bool
 	// Accepted, if set, is called for every slot value that the relay accepts, for simulators and traces.
 	Accepted func(e *table.Entity, slot int)
 	// Tolerated, if set, is called for everything that an observing world lets pass and a strict one would drop.

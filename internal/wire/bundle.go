@@ -49,6 +49,8 @@ const (
 	EntityAutoGrant
 	EntityToHost // OnOwnerGone
 	EntityDrives // re-announcement: the sender drove it
+
+	EntityOwnerAlone = 1 << 13 // nobody but its driver knows of it
 )
 
 // Intro is an entity with a baseline of the slots that the observer may see.

@@ -22,6 +22,8 @@ const (
 	MsgReady      = 12 // up: all is announced, presence may begin
 	MsgNoRoom     = 13 // up: a newcomer was refused at the entity bound
 	MsgRoom       = 14 // up: there is room again
+	MsgGroup      = 22 // up: into a group, or out of it
+	MsgRestrict   = 23 // up: an entity is for a group
 	MsgWatch      = 26 // up: what else the session wants to be told of
 	MsgForgot     = 27 // up: nothing was heard of an entity, its copy is gone
 	MsgTravel     = 18 // up: another world, on the same session
@@ -42,6 +44,8 @@ const (
 	MsgRequested     = 44 // down: somebody would like to drive what the receiver drives
 	MsgGrantRefused  = 45 // down: a grant came to nothing
 	MsgTravelRefused = 46 // down: the receiver stays where it is
+	MsgGroupIs       = 48 // down: whether the session is in a group
+	MsgRestricted    = 49 // down: the group of a driven entity
 )
 
 // Entity is a message about one entity. Which fields a type uses is in the table of docs/spec/wire.md; unused fields are
@@ -59,6 +63,7 @@ type Entity struct {
 	N         uint16
 	Owner     PlayerID // or the player a grant names, zero: the host; or who asked or wrote
 	Reason    uint8
+	Group     string // "": everyone
 	Version   uint32 // flush that the values are not older than
 	Cert      []byte
 	Chunk     grid.Chunk
@@ -83,6 +88,7 @@ const (
 	fChunk
 	fMask
 	fValues
+	fGroup
 )
 
 var entityFields = [...]uint16{
@@ -95,6 +101,7 @@ var entityFields = [...]uint16{
 	MsgAgain:      fInc | fTerm | fNonce | fClass | fFlags | fOwner | fCert | fChunk | fMask | fValues,
 	MsgGone:       fInc | fCert,
 	MsgNoRoom:     fInc | fHandle,
+	MsgRestrict:   fInc | fNonce | fGroup,
 	MsgForgot:     fInc | fHandle,
 	MsgBind:       fInc | fTerm | fNonce | fHandle | fFlags | fOwner | fCert,
 	MsgAssign:     fInc | fTerm | fNonce | fClass | fHash | fFlags | fHandle | fN | fOwner | fVersion | fCert | fChunk | fMask | fValues,
@@ -106,6 +113,7 @@ var entityFields = [...]uint16{
 	MsgForeign:      fInc | fTerm | fFlags | fOwner | fMask | fValues,
 	MsgRequested:    fInc | fTerm | fOwner,
 	MsgGrantRefused: fInc | fOwner | fReason,
+	MsgRestricted:   fInc | fReason | fGroup,
 }
 
 // Reasons of MsgRefused and MsgRejected.
@@ -157,6 +165,9 @@ func AppendEntity(b []byte, msg byte, m *Entity) []byte {
 	}
 	if f&fReason != 0 {
 		b = append(b, m.Reason)
+	}
+	if f&fGroup != 0 {
+		b = appendText(b, m.Group)
 	}
 	if f&fVersion != 0 {
 		b = binary.LittleEndian.AppendUint32(b, m.Version)
@@ -213,6 +224,9 @@ func ParseEntity(msg byte, b []byte) (m Entity, err error) {
 	}
 	if f&fReason != 0 {
 		m.Reason = r.u8()
+	}
+	if f&fGroup != 0 {
+		m.Group = r.text(MaxName)
 	}
 	if f&fVersion != 0 {
 		m.Version = r.u32()
