@@ -125,6 +125,10 @@ func (w *World) applyCopy(c *registry.Copy) {
 			"fields", Changes{c.Uninvited, b.hooks.class, b.e.ptr}.String(), "player", PlayerIDFrom(c.UninvitedBy))
 		c.Uninvited = 0
 	}
+	if c.GroupRefused != 0 {
+		w.warn("throng: the relay does not keep an entity to a group", "id", b.e.id, "class", b.hooks.class.name, "reason", refusedText(c.GroupRefused))
+		c.GroupRefused = 0
+	}
 	if c.Rejected != 0 {
 		w.warn("throng: the relay does not apply fields of an entity", "id", b.e.id, "class", b.hooks.class.name, "fields", Changes{c.Rejected, b.hooks.class, b.e.ptr}.String(), "reason", refusedText(c.RejectedReason))
 		b.rejected, b.why, c.Rejected = c.Rejected, c.RejectedReason, 0
@@ -195,7 +199,7 @@ func (w *World) point(b *body, c *registry.Copy) {
 
 func (w *World) newBody(c *registry.Copy, k *class, o Object) *body {
 	e := o.entity()
-	b := &body{e: e, o: o, hooks: w.hooks[k], frame: w.firstFrame(c.ID)}
+	b := &body{e: e, o: o, hooks: w.hooks[k], frame: w.firstFrame(c.ID), delay: k.cfg.DestroyDelay}
 	e.w, e.c, e.class, e.ptr, e.id = w, c, k, k.plan.Pointer(o), NetIDFrom(c.ID)
 	c.Data, c.Shown = b, true
 	w.list = append(w.list, b)
@@ -260,7 +264,7 @@ func (w *World) run1(h *happening) {
 	case changedFields:
 		w.notify(b, h.changed)
 	case departed:
-		b.until = w.now() + b.hooks.class.cfg.DestroyDelay
+		b.until = w.now() + b.delay
 	}
 	w.runConfig(h)
 }

@@ -50,6 +50,7 @@ type ClassConfig struct {
 	NotifyDriver   bool          // run OnRep also where the change was made; false: only where it arrives
 	OnOwnerGone    OwnerGone     // 0: Leave
 	DestroyDelay   time.Duration // the body outlives OnDestroy by this long; 0: gone at once
+	Audience       Audience      // who may know of its entities; 0: Everyone
 	Reach          int           // chunks from which an entity is seen, at most 8; 0: the world's
 	Pool           int           // structs of proxies that left, kept and cleared for those that come; see Hooks.Reset; 0: none
 }
@@ -168,6 +169,9 @@ func (c *class) check() {
 	}
 	if d := time.Duration(c.cfg.OnOwnerGone); c.cfg.OnOwnerGone != Leave && c.cfg.OnOwnerGone != ToHost && (d < time.Second || d > maxKeep) {
 		c.fault("has OnOwnerGone %v: use Leave, ToHost, or Keep with %v to %v", d, time.Second, maxKeep)
+	}
+	if c.cfg.Audience > OwnerAlone {
+		c.fault("has Audience %d: use Everyone or OwnerAlone", c.cfg.Audience)
 	}
 	if c.cfg.DestroyDelay < 0 {
 		c.fault("has DestroyDelay %v: use 0 for a body that is gone at once", c.cfg.DestroyDelay)

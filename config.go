@@ -80,6 +80,8 @@ type Config struct {
 	// by themselves. True hands the entity over; false, or no function, means not now: the player is told nothing, and a later Grant
 	// works as well.
 	OnOwnershipRequest func(w *World, e Object, from PlayerID) (grant bool)
+	// OnGroup runs when the relay said whether this client is in a group: after Groups.Join and Leave, and when the relay's owner changed it.
+	OnGroup func(w *World, name string, in bool)
 	// OnUnknownClass runs once for each class of the world that this build lacks, when an entity of it is near: nothing of it is
 	// shown. A class that this build has with another layout is not unknown; the log names the difference.
 	OnUnknownClass func(w *World, name string, id uint32)

@@ -3,6 +3,7 @@ package throng
 import (
 	"fmt"
 	"math/bits"
+	"time"
 
 	"github.com/throng-dev/throng/internal/registry"
 	"github.com/throng-dev/throng/internal/wire"
@@ -17,6 +18,8 @@ type spawnOptions struct {
 	quiet bool
 	grant *bool
 	host  *HostOverride
+	group string
+	delay time.Duration // of the body; negative: the class's
 }
 
 // AsAvatar makes the entity the player's avatar: its id follows from the player's, there is one at most, and this client looks
@@ -53,6 +56,11 @@ func WithHostOverride(h HostOverride) SpawnOption {
 	return func(o *spawnOptions) { o.host = &h }
 }
 
+// WithDestroyDelay lets this client's body of the entity outlive OnDestroy by d, instead of by what the class says. 0 is not at all.
+func WithDestroyDelay(d time.Duration) SpawnOption {
+	return func(o *spawnOptions) { o.delay = max(d, 0) }
+}
+
 // Claimed gives a placed entity to the first client that places it, instead of to the host. It is for Place only.
 func Claimed() SpawnOption {
 	return func(o *spawnOptions) { o.flags |= wire.EntityClaim }
@@ -62,7 +70,7 @@ func Claimed() SpawnOption {
 // values; OnSpawn runs here before Spawn returns. The fields may be set before, or in OnSpawn.
 func (w *World) Spawn(e Object, opts ...SpawnOption) error {
 	defer w.leave(w.enter("Spawn"))
-	var o spawnOptions
+	o := spawnOptions{delay: -1}
 	for _, f := range opts {
 		f(&o)
 	}
@@ -86,12 +94,12 @@ func (w *World) Spawn(e Object, opts ...SpawnOption) error {
 // init fields stay as it set them.
 func (w *World) Place(name string, e Object, opts ...SpawnOption) error {
 	defer w.leave(w.enter("Place"))
-	o := spawnOptions{}
+	o := spawnOptions{delay: -1}
 	for _, f := range opts {
 		f(&o)
 	}
-	if o.flags&^wire.EntityClaim != 0 || !o.id.IsZero() {
-		return fmt.Errorf("throng: placing %q: AsAvatar, OwnedByHost and WithID can not be used with Place: its id follows from the name, and the host drives it, or with Claimed whoever comes first", name)
+	if o.flags&^wire.EntityClaim != 0 || !o.id.IsZero() || o.group != "" {
+		return fmt.Errorf("throng: placing %q: AsAvatar, OwnedByHost, InGroup and WithID can not be used with Place: its id follows from the name, and the host drives it, or with Claimed whoever comes first", name)
 	}
 	o.id = StableID(name)
 	if o.flags |= wire.EntityPlaced; o.flags&wire.EntityClaim == 0 {
@@ -142,6 +150,9 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 	if k.cfg.OnOwnerGone == ToHost {
 		flags |= wire.EntityToHost
 	}
+	if k.cfg.Audience == OwnerAlone {
+		flags |= wire.EntityOwnerAlone
+	}
 	if err := k.announceable(o); err != nil {
 		return fail(err)
 	}
@@ -155,13 +166,20 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 		w.mu.Unlock()
 		return fail(ErrIDHeld)
 	}
+	if !w.mayKeepTo(opt.group) {
+		w.mu.Unlock()
+		return fail(fmt.Errorf("group %q: %w", opt.group, ErrNotInGroup))
+	}
 	if flags&wire.EntityPlaced != 0 && w.reg.Destroyed(opt.id.Bytes()) {
 		w.mu.Unlock()
 		return fail(ErrGone)
 	}
 	w.reg.Spawn(opt.id.Bytes(), w.classes[k], owner, flags, func(c *registry.Copy) {
 		b = w.newBody(c, k, o)
-		b.quiet = opt.quiet
+		b.quiet, c.Group = opt.quiet, opt.group
+		if opt.delay >= 0 {
+			b.delay = opt.delay
+		}
 		b.told, b.placed = true, flags&wire.EntityPlaced != 0
 		w.point(b, c)
 	})

@@ -118,6 +118,7 @@ func (w *World) listen() {
 	}
 	w.people()
 	w.strangers()
+	w.groupNews()
 	if host != w.host || !w.hosted {
 		was, known := w.host, w.hosted
 		w.host, w.hosted = host, true

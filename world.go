@@ -104,6 +104,7 @@ type body struct {
 	listed  bool // in World.driven
 	gone    bool // out of the world; it stays in the list until the end of the phase, or its delay
 	until   time.Duration
+	delay   time.Duration  // that it outlives OnDestroy by
 	told    bool           // OnSpawn ran
 	made    bool           // the struct was made here, for an entity of somebody else's
 	echoes  bool           // driven here, and its echo came

@@ -35,7 +35,7 @@ type vector struct {
 
 // vectors are all, in the order of their numbers.
 func vectors(t testing.TB) []vector {
-	return slices.Concat(packetVectors(t), []vector{claimsVector(t)}, messageVectors(), []vector{watchVector()}, entityVectors(), []vector{forgotVector()}, frameVectors(), motionVectors())
+	return slices.Concat(packetVectors(t), []vector{claimsVector(t)}, messageVectors(), []vector{watchVector()}, membershipVectors(), entityVectors(), []vector{forgotVector()}, restrictVectors(), frameVectors(), motionVectors())
 }
 
 const vectorDir = "vectors"

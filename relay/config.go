@@ -40,6 +40,10 @@ type Config struct {
 	// ByteRate is the same for bytes. Zero: 1 MiB; negative: no bound.
 	ByteRate int
 
+	// MayJoin decides whether a player may join a group of players in a world by itself. It runs on the relay's goroutine and must not wait.
+	// Zero: nobody may, but where World.OpenGroups says so.
+	MayJoin func(world WorldName, player [16]byte, group string) bool
+
 	// Settle is how long a new world takes what clients bring back before it elects a host. Zero: 1 s; negative:
 	// not at all, for relays that never restart under a crowd.
 	Settle time.Duration
@@ -96,6 +100,10 @@ type World struct {
 	MaxEntities int
 	// SessionEntities bounds the entities that one session drives. Zero: 4,096.
 	SessionEntities int
+
+	// OpenGroups lets any player join any group of players by itself. Groups then keep traffic apart, not secrets. Zero: only those that
+	// Config.MayJoin lets, and those that Server.SetGroup put there.
+	OpenGroups bool
 
 	// Linger is how long a world without sessions keeps what it holds. Zero: 60 s; negative: for ever.
 	Linger time.Duration

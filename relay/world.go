@@ -46,6 +46,7 @@ func (r *loop) enter(key worldKey) *world {
 		Profile:    cfg.profile(),
 		ParkGrants: cfg.ParkGrants,
 		Settle:     r.cfg.Settle,
+		MayJoin:    r.mayJoin(key, cfg),
 		Tolerated:  func(o *shard.Session, e *table.Entity, what string) { r.tolerated(key, o, e, what) },
 		Budget:     cfg.Budget, SessionEntities: cfg.SessionEntities, MaxEntities: cfg.MaxEntities,
 	})

@@ -31,6 +31,7 @@ type serveCommand struct {
 	Flat          bool          `help:"Chunks are columns: the third axis does not count."`
 	PassThrough   bool          `help:"Keep no values for those who come later, and repair nothing that was lost."`
 	Trust         relay.Trust   `default:"strict" enum:"strict,observe,trust" help:"Writes by those who may not: strict drops them, observe lets them pass and logs them, trust leaves them to the clients."`
+	OpenGroups    bool          `help:"Let any player join any group of players by itself."`
 	Flush         time.Duration `default:"50ms" help:"How long changes wait, while there are many, so that they travel together."`
 	MaxRate       int           `default:"60" help:"Replication ticks a second of a client at most."`
 	MaxSessions   int           `default:"10000" help:"Sessions at most."`
@@ -51,6 +52,7 @@ func (c *serveCommand) Run(ctx context.Context, con console) error {
 	r, err := relay.New(relay.Config{
 		Default: relay.World{
 			ChunkSize: c.Chunk, Reach: c.Reach, PropertyReach: c.PropertyReach, Flat: c.Flat, PassThrough: c.PassThrough, Trust: c.Trust,
+			OpenGroups: c.OpenGroups,
 			MaxRate: c.MaxRate, Flush: c.Flush,
 		},
 		Key: key, AuthorityKey: authority, MaxSessions: c.MaxSessions, Logger: log,

@@ -48,7 +48,9 @@ type Copy struct {
 	Uninvited   uint64
 	UninvitedBy wire.PlayerID
 
-	Group string // players that may know of it, as this client knows from its drive; "": everyone
+	// Group is who may know of it, as this client knows from its drive; "": everyone. GroupRefused is why it is not what Restrict asked for.
+	Group        string
+	GroupRefused uint8
 
 	// Sent is how many bytes of values left last; 0: none yet. Keyframe is the owner's: a keyframe is among what is marked.
 	Sent     int

@@ -83,7 +83,7 @@ func (r *Registry) restricted(c *Copy, m *wire.Entity) {
 		return
 	}
 	if c.Group = m.Group; m.Reason != 0 {
-		c.Rejected, c.RejectedReason = 0, m.Reason
+		c.GroupRefused = m.Reason
 		r.change(c)
 	}
 }

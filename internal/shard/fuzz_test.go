@@ -25,6 +25,7 @@ type seat struct {
 	deaf  bool              // what comes is lost
 
 	left    map[wire.ID]wire.Why // why it left last
+	refused map[wire.ID]uint8    // reasons
 	records int                  // segments of changes
 }
 
@@ -53,6 +54,9 @@ func (c *seat) Message(_ uint64, _ int, msg []byte) {
 		m, _ := wire.ParseEntity(msg[0], msg[1:])
 		m.Cert = nil
 		c.binds[m.ID] = m
+	case wire.MsgRefused:
+		m, _ := wire.ParseEntity(msg[0], msg[1:])
+		c.refused[m.ID] = m.Reason
 	case wire.MsgClass:
 		if num, k, err := wire.ParseClass(msg[1:]); err == nil {
 			c.nums[k.ID] = num
@@ -80,7 +84,7 @@ func newTheatre(t testing.TB, cfg Config, n int) *theatre {
 }
 
 func (w *theatre) join(i int) *seat {
-	c := &seat{conn: session.New(session.Config{}), binds: map[wire.ID]wire.Entity{}, seen: map[wire.ID]bool{}, nums: map[uint32]uint32{}, left: map[wire.ID]wire.Why{}}
+	c := &seat{conn: session.New(session.Config{}), binds: map[wire.ID]wire.Entity{}, seen: map[wire.ID]bool{}, nums: map[uint32]uint32{}, left: map[wire.ID]wire.Why{}, refused: map[wire.ID]uint8{}}
 	c.sess = w.s.Join(w.now, session.New(session.Config{}), Identity{To: transport.ID(i + 1), Player: wire.PlayerID{byte(i), byte(i >> 8), 1}, Senior: uint64(i), Eligible: true}, 1)
 	w.seats = append(w.seats, c)
 	return c

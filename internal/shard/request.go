@@ -44,7 +44,7 @@ func (s *Shard) request(o *Session, m *wire.Entity) {
 	e := s.table.ByID(m.ID)
 	heard := o.ask()
 	switch {
-	case e == nil || e.Inc != m.Inc || e.Driver == o.number || e.Revoking || !s.may(o, e):
+	case e == nil || e.Inc != m.Inc || e.Driver == o.number || e.Revoking || !s.admits(o, e):
 		return
 	case !heard:
 		s.stats.Refused++

@@ -208,7 +208,7 @@ func TestDocumentHasTheCloseCodes(t *testing.T) {
 // The fields of the messages about an entity, in the order of the wire.
 func TestDocumentHasTheFields(t *testing.T) {
 	fields := map[string]uint16{"inc": fInc, "term": fTerm, "nonce": fNonce, "class": fClass, "hash": fHash, "flags": fFlags, "handle": fHandle, "n": fN,
-		"owner": fOwner, "reason": fReason, "version": fVersion, "cert": fCert, "chunk": fChunk, "mask": fMask, "values": fValues}
+		"owner": fOwner, "reason": fReason, "version": fVersion, "cert": fCert, "chunk": fChunk, "mask": fMask, "values": fValues, "group": fGroup}
 	types := map[string]string{}
 	for n, v := range constants(t, ".") {
 		if rest, ok := strings.CutPrefix(n, "Msg"); ok {

@@ -166,9 +166,6 @@ func AppendEntity(b []byte, msg byte, m *Entity) []byte {
 	if f&fReason != 0 {
 		b = append(b, m.Reason)
 	}
-	if f&fGroup != 0 {
-		b = appendText(b, m.Group)
-	}
 	if f&fVersion != 0 {
 		b = binary.LittleEndian.AppendUint32(b, m.Version)
 	}
@@ -183,6 +180,9 @@ func AppendEntity(b []byte, msg byte, m *Entity) []byte {
 	}
 	if f&fValues != 0 {
 		b = append(b, m.Values...)
+	}
+	if f&fGroup != 0 {
+		b = appendText(b, m.Group)
 	}
 	return b
 }
@@ -225,9 +225,6 @@ func ParseEntity(msg byte, b []byte) (m Entity, err error) {
 	if f&fReason != 0 {
 		m.Reason = r.u8()
 	}
-	if f&fGroup != 0 {
-		m.Group = r.text(MaxName)
-	}
 	if f&fVersion != 0 {
 		m.Version = r.u32()
 	}
@@ -242,6 +239,9 @@ func ParseEntity(msg byte, b []byte) (m Entity, err error) {
 	}
 	if f&fValues != 0 {
 		m.Values = r.rest()
+	}
+	if f&fGroup != 0 {
+		m.Group = r.text(MaxName)
 	}
 	return m, r.err()
 }
