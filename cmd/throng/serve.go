@@ -53,7 +53,7 @@ func (c *serveCommand) Run(ctx context.Context, con console) error {
 		Default: relay.World{
 			ChunkSize: c.Chunk, Reach: c.Reach, PropertyReach: c.PropertyReach, Flat: c.Flat, PassThrough: c.PassThrough, Trust: c.Trust,
 			OpenGroups: c.OpenGroups,
-			MaxRate: c.MaxRate, Flush: c.Flush,
+			MaxRate:    c.MaxRate, Flush: c.Flush,
 		},
 		Key: key, AuthorityKey: authority, MaxSessions: c.MaxSessions, Logger: log,
 	})
