@@ -13,6 +13,7 @@ const rulesFile = "internal/archtest/rules.go"
 var Repository = Rules{
 	Packages: map[string]Rule{
 		".":                  may("internal/delta", "internal/grid", "internal/layout", "internal/quant", "internal/registry", "internal/session", "internal/trace", "internal/udp", "internal/wire", "transport"),
+		"authority/minion":   may("."),
 		"cmd/throng":         may("*"),
 		"cmd/throng-vet":     may("internal/vet"),
 		"examples/lantern":   may(".", "relay", "token"),
