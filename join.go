@@ -268,6 +268,7 @@ func (w *World) receive(conn transport.Conn) error {
 			now := w.now()
 			w.track.looked = now
 			w.sess.Expire(now, w.reg.Handler(now))
+			w.ask(now)
 			w.flush(now, false)
 			if w.reg.Refused != nil && failed == nil {
 				failed = refusal(w.addr, w.reg.Refused.Code, w.reg.Refused.Text)

@@ -29,6 +29,7 @@ type tracking struct {
 
 	looked time.Duration // under mu: all that had come by then was taken
 	heard  time.Duration // under mu: last packet of the relay
+	asked  time.Duration // under mu: when the relay was last asked whether it hears
 }
 
 // trackSelf says whether the echo of what this client drives is tracked.
@@ -66,6 +67,17 @@ func (w *World) applyTrackSelf() {
 	w.mu.Unlock()
 	for _, b := range w.driven {
 		b.echoes = false
+	}
+}
+
+// askEvery is how old the last confirmation of the relay may be before it is asked for one: an end that only acks is never acked.
+const askEvery = 3 * time.Second
+
+// ask makes the relay confirm that it hears this client. It is called under mu, before a flush.
+func (w *World) ask(now time.Duration) {
+	if now-max(w.reg.Confirmed(), w.track.asked) >= askEvery {
+		w.track.asked = now
+		w.sess.Ping()
 	}
 }
 
