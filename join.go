@@ -140,21 +140,37 @@ func (w *World) run(ctx context.Context, once bool) {
 		}
 	}()
 	wait, joined := firstWait, false
+	var conn transport.Conn // dialed already
 	for {
-		conn, err := w.dial(ctx)
+		var err error
+		if conn == nil {
+			conn, err = w.dial(ctx)
+		}
 		if err == nil {
 			w.tell(connNews{conn: conn})
-			if err = w.receive(conn); w.isLive() {
+			if err = w.receive(ctx, conn); w.isLive() {
 				once, wait, joined = false, firstWait, true
 			}
 			conn.Close()
 		}
+		conn = nil
+		var moved *movedError
+		if errors.As(err, &moved) {
+			conn, err = moved.conn, transport.ErrTimeout
+		}
 		if w.isClosed() {
+			if conn != nil {
+				conn.Close()
+			}
 			return
 		}
 		je := w.joinError(err)
 		je.Joined = joined
 		last := once || je.Retry == RetryNever || w.cfg.TokenSource == nil
+		if conn != nil {
+			w.tell(connNews{lost: je})
+			continue
+		}
 		w.tell(connNews{lost: je, last: last})
 		if last {
 			return
@@ -245,7 +261,9 @@ func (w *World) isLive() bool {
 }
 
 // receive serves a connection until it ends. Tick gives it a session first.
-func (w *World) receive(conn transport.Conn) error {
+func (w *World) receive(ctx context.Context, conn transport.Conn) error {
+	var second rival
+	defer second.end()
 	opened := w.now()
 	var failed error
 	take := func(payload []byte) { // made once: it would be made for every packet in the loop
@@ -288,6 +306,9 @@ func (w *World) receive(conn transport.Conn) error {
 		}
 		if w.isClosed() {
 			return ErrClosed
+		}
+		if next := w.beside(ctx, conn, &second); next != nil {
+			return &movedError{next}
 		}
 	}
 }

@@ -243,7 +243,10 @@ func TestP17LoadsAreBounded(t *testing.T) {
 		for _, thing := range things {
 			must(t, a.Destroy(thing))
 		}
-		n.Until(time.Second, "all is over", func() bool { _, running := l.stopped(); return running == 0 && b.Stats().Loading == 0 && b.Stats().Entities == 0 })
+		n.Until(time.Second, "all is over", func() bool {
+			_, running := l.stopped()
+			return running == 0 && b.Stats().Loading == 0 && b.Stats().Entities == 0
+		})
 		if len(l.begun) != 23 {
 			t.Errorf("%d entities began to load: what was destroyed while it waited must not", len(l.begun))
 		}

@@ -67,6 +67,7 @@ type Net struct {
 	done   chan struct{}
 	worlds []*client
 	joined []*throng.World // all that ever did: they are closed in the end
+	names  map[string]bool  // of all that ever joined: cut off or not
 	frames time.Duration
 	log    *logBuffer
 }
@@ -86,7 +87,7 @@ func World(w relay.World) Option { return func(c *relay.Config) { c.Default = w 
 // New starts a relay. It ends with the test, which must run inside synctest.Test.
 func New(t testing.TB, s *throng.Schema, opts ...Option) *Net {
 	t.Helper()
-	n := &Net{t: t, schema: s, net: memnet.New(1), frames: Frame, log: &logBuffer{}}
+	n := &Net{t: t, schema: s, net: memnet.New(1), names: map[string]bool{}, frames: Frame, log: &logBuffer{}}
 	n.cfg = relay.Config{Settle: -1, Key: token.InsecureDevKey(), Logger: n.Logger("relay")}
 	for _, o := range opts {
 		o(&n.cfg)
@@ -134,6 +135,18 @@ func (n *Net) Server() *relay.Server { return n.server }
 func (n *Net) Restart() {
 	n.stop()
 	n.start()
+}
+
+// Crash ends the relay as if its process had been killed, and starts a new one, which knows nothing. Nobody is told: clients find out
+// by its silence.
+func (n *Net) Crash() {
+	for name := range n.names {
+		n.net.Partition(name, true)
+	}
+	n.Restart()
+	for name, cut := range n.names {
+		n.net.Partition(name, cut)
+	}
 }
 
 // Logger writes to a log that is shown if the test fails.
@@ -191,6 +204,7 @@ func (n *Net) Join(name string, cfg throng.Config) *throng.World {
 func (n *Net) Add(name string, w *throng.World) {
 	n.worlds = append(n.worlds, &client{w: w, name: name})
 	n.joined = append(n.joined, w)
+	n.names[name] = n.names[name]
 }
 
 // Leave closes a player's World: it says goodbye. Run and Until do not tick it any more.
@@ -216,7 +230,11 @@ func (n *Net) Step(w *throng.World, step func()) { n.client(w).step = step }
 func (n *Net) Shape(w *throng.World, up, down Link) { n.net.Shape(n.client(w).name, up, down) }
 
 // Partition cuts a player off, or ends that.
-func (n *Net) Partition(w *throng.World, cut bool) { n.net.Partition(n.client(w).name, cut) }
+func (n *Net) Partition(w *throng.World, cut bool) {
+	name := n.client(w).name
+	n.names[name] = cut
+	n.net.Partition(name, cut)
+}
 
 func (n *Net) client(w *throng.World) *client {
 	n.t.Helper()
