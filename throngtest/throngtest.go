@@ -67,7 +67,7 @@ type Net struct {
 	done   chan struct{}
 	worlds []*client
 	joined []*throng.World // all that ever did: they are closed in the end
-	names  map[string]bool  // of all that ever joined: cut off or not
+	names  map[string]bool // of all that ever joined: cut off or not
 	frames time.Duration
 	log    *logBuffer
 }
