@@ -258,7 +258,7 @@ func TestB055CloseWaitsForLoads(t *testing.T) {
 	play(t, func(t *testing.T, n *throngtest.Net) {
 		done := false
 		l := &loader{takes: time.Hour, afterClose: func() {
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			done = true
 		}}
 		a := n.Join("a", throng.Config{})

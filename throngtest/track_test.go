@@ -402,7 +402,7 @@ func TestB063Batches(t *testing.T) {
 		a := n.Join("a", throng.Config{})
 		b := n.Join("b", hooks(Things.Bind(throng.Hooks[Thing]{OnSpawn: func(w *throng.World, e *Thing, local bool) {
 			spawned++
-			time.Sleep(100 * time.Microsecond)
+			<-time.After(100 * time.Microsecond)
 		}})))
 		everywhere(b)
 		n.Run(time.Second)
