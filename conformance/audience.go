@@ -12,46 +12,42 @@ import (
 // The oracle of R-31: no packet that the relay sends to a session names an entity that the session may not know of, except the
 // departure of one that it was told of before.
 
-// hush changes who may know of an entity, or who is in a group.
-func (w *world) hush() {
-	w.drivers()
-	p := w.players[w.rng.IntN(len(w.players))]
-	if w.rng.IntN(3) == 0 {
-		in := w.rng.IntN(2) == 0
-		w.note("client %d in the group: %v", p.i, in)
-		w.relay.SetGroup(p.id, "g", in)
-		w.wake()
-		return
-	}
-	var all []*table.Entity
-	w.relay.Each(func(e *table.Entity) { all = append(all, e) })
-	if len(all) == 0 {
-		return
-	}
-	e := all[w.rng.IntN(len(all))]
-	a := []shard.Audience{{}, {}, {Group: "g"}, {Players: []wire.PlayerID{p.id}}, {Only: true, Players: []wire.PlayerID{p.id}}, {Only: true},
-		{Group: "g", Players: []wire.PlayerID{p.id}}}[w.rng.IntN(7)]
-	w.note("audience of %x: %+v", e.ID[:4], a)
-	w.relay.SetAudience(e.ID, a)
-	w.wake()
-}
-
-// drivers notes what the sessions made or were assigned: they were told of that.
-func (w *world) drivers() {
-	if !w.opt.Audiences {
-		return
-	}
-	for i, s := range w.sessions {
-		w.relay.Each(func(e *table.Entity) {
-			if w.relay.Drives(s, e) {
-				w.players[i].told[e.ID] = true
+// audienceOps change who may know of an entity, and who is in a group.
+var audienceOps = []operation{
+	{name: "audience", weight: 0, when: on, // entity, kind, seat
+		draw: func(g *generator, w *world, p *player) ([]int, bool) {
+			var all []int
+			w.relay.Each(func(e *table.Entity) { all = append(all, refOfID(e.ID)) })
+			if len(all) == 0 {
+				return nil, false
 			}
-		})
-	}
+			return []int{all[g.rng.IntN(len(all))], g.rng.IntN(7), g.rng.IntN(len(w.players))}, true
+		},
+		run: func(w *world, _ *player, o *Op) {
+			e := w.relay.At(idOfRef(o.arg(0)))
+			if e == nil || o.arg(2) >= len(w.players) {
+				return
+			}
+			one := []wire.PlayerID{w.players[o.arg(2)].id}
+			a := []shard.Audience{{}, {}, {Group: "g"}, {Players: one}, {Only: true, Players: one}, {Only: true}, {Group: "g", Players: one}}[o.arg(1)%7]
+			w.note("audience of %x: %+v", e.ID[:4], a)
+			w.relay.SetAudience(e.ID, a)
+			w.wake()
+		}},
+	{name: "group", weight: 0, when: on, // in or out
+		draw: func(g *generator, _ *world, _ *player) ([]int, bool) { return []int{g.rng.IntN(2)}, true },
+		run: func(w *world, p *player, o *Op) {
+			w.note("client %d in the group: %v", p.i, o.arg(0) == 1)
+			w.relay.SetGroup(p.id, "g", o.arg(0) == 1)
+			w.wake()
+		}},
 }
 
 // wary looks at everything that the relay sends to a player, at the instant when it does.
 func (w *world) wary(p *player, s *shard.Session, packet []byte) {
+	if w.mode.More["audience"] == 0 {
+		return
+	}
 	secrets := map[uint32]*table.Entity{}
 	w.relay.Each(func(e *table.Entity) {
 		if !w.relay.Admits(s, e) {
@@ -84,13 +80,13 @@ func (w *world) wary(p *player, s *shard.Session, packet []byte) {
 				w.fail("R-31: client %d is sent a departure of %x, which it was never told of", p.i, m.ID[:4])
 			}
 		case wire.KindSegment:
-			chunk, _, rest, err := wire.ParseSegment(body, base)
-			if err != nil {
-				w.fail("a segment: %v", err)
+			chunk, num, rest, err := wire.ParseSegment(body, base)
+			if err != nil || num == 0 || int(num) > len(classes) {
+				w.fail("a segment of class %d: %v", num, err)
 				return
 			}
 			var r wire.Record
-			for k := wire.Walk(rest, chunk, thing()); k.Next(&r); {
+			for k := wire.Walk(rest, chunk, classes[num-1]); k.Next(&r); {
 				name(r.Handle, "a record")
 			}
 		}

@@ -2,89 +2,71 @@ package conformance
 
 import (
 	"flag"
+	"strings"
 	"testing"
-
-	"github.com/throng-dev/throng/internal/registry"
-	"github.com/throng-dev/throng/internal/shard"
-	"github.com/throng-dev/throng/internal/wire"
+	"time"
 )
 
 var (
 	programs = flag.Int("programs", 700, "random programs to play in each mode")
 	first    = flag.Uint64("seed", 1, "first seed")
+	only     = flag.String("mode", "", "play this mode only")
 )
 
 // TestPrograms is: no loss, double or reordering of packets loses a write, leaves a zombie or makes two drivers.
 func TestPrograms(t *testing.T) {
-	for name, opt := range map[string]Options{
-		"one lane":     {},
-		"two lanes":    {Reach: 2, PropertyReach: 1},
-		"restarts":     {Restarts: true},
-		"decay":        {Reach: 3, PropertyReach: 3, Decay: wire.DecayLinear5},
-		"decay lanes":  {Reach: 2, PropertyReach: 1, Decay: wire.DecayExponential},
-		"pass-through": {PassThrough: true},
-		"audiences":    {Audiences: true},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, m := range Modes() {
+		if *only != "" && m.Name != *only {
+			continue
+		}
+		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
-			checked, slots := 0, 0
+			var sum Result
 			for seed := *first; seed < *first+uint64(*programs); seed++ {
-				res := Run(seed, opt)
+				p, res := Generate(seed, m.Name, Options{})
 				if res.Bad != "" {
-					opt.Log = true
-					for _, l := range Run(seed, opt).Log {
-						t.Log(l)
-					}
-					t.Fatalf("seed %d: %s", seed, res.Bad)
+					report(t, seed, p, res)
 				}
-				checked += res.Checked
-				slots += res.Slots
+				sum.Checked += res.Checked
+				sum.Slots += res.Slots
+				sum.Calms += res.Calms
+				sum.Rests += res.Rests
 			}
-			if checked == 0 || slots == 0 && !opt.PassThrough {
+			if sum.Checked == 0 || sum.Slots == 0 && !m.PassThrough {
 				t.Fatal("no program left anything to compare")
 			}
-			t.Logf("%d programs, %d pairs and %d slots compared", *programs, checked, slots)
+			t.Logf("%d programs, %d calms of %v on average, %d pairs and %d slots compared", *programs, sum.Calms, sum.Rests/time.Duration(max(1, sum.Calms)), sum.Checked, sum.Slots)
 		})
 	}
 }
 
-// TestFaultsAreFound proves that TestPrograms can fail: each planted fault is found by some program.
-func TestFaultsAreFound(t *testing.T) {
-	for name, opt := range map[string]Options{
-		"R-01 one version an entity":         {Client: registry.Faults{OneVersion: true}},
-		"R-10 unknown counts as delivered":   {Relay: shard.Faults{AckUnknown: true}},
-		"R-20 driver applies its echo":       {Client: registry.Faults{EchoApplied: true}},
-		"R-35 guest forgotten":               {Relay: shard.Faults{GuestForgotten: true}},
-		"R-04 handle reused early":           {Relay: shard.Faults{ReuseNow: true}},
-		"R-20 override numbers ignored":      {Relay: shard.Faults{OverrideLost: true}},
-		"R-14 no fence":                      {Client: registry.Faults{NoFence: true}},
-		"R-15 role forgotten while learning": {Relay: shard.Faults{RoleForgotten: true}},
-		"R-21 waiting copy applies":          {Client: registry.Faults{WaitingApplies: true}},
-		"R-22a destroy is final":             {Client: registry.Faults{DestroyFinal: true}},
-		"R-16 bind without nonce":            {Client: registry.Faults{NoNonce: true}},
-		"B-071 last value kept":              {Relay: shard.Faults{LevelForgotten: true}, Reach: 3, PropertyReach: 3, Decay: wire.DecayLinear5},
-		"R-31 segments for all":              {Relay: shard.Faults{SegmentsForAll: true}, Audiences: true},
-		"R-31 a deny is forgotten":           {Relay: shard.Faults{DenyForgotten: true}, Audiences: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for seed := uint64(1); seed <= 20000; seed++ {
-				if res := Run(seed, opt); res.Bad != "" {
-					t.Logf("seed %d: %s", seed, res.Bad)
-					return
-				}
-			}
-			t.Error("not found")
-		})
-	}
+// report makes a failing program small and shows it, as text that can be kept in testdata.
+func report(t *testing.T, seed uint64, p *Program, res Result) {
+	t.Helper()
+	t.Errorf("mode %q seed %d: %s", p.Mode, seed, res.Bad)
+	small, res := Shrink(p, Options{}, 0)
+	t.Logf("a small one, to keep as testdata/NAME.program:\n# %s\n%s", res.Bad, small)
+	t.Fatalf("what happened in it:\n%s", strings.Join(Play(small, Options{Log: true}).Log, "\n"))
 }
 
-// TestSeedsRepeat: a failure must play again exactly.
+// TestSeedsRepeat: a failure must play again exactly, drawn anew or from its text.
 func TestSeedsRepeat(t *testing.T) {
-	for seed := uint64(1); seed < 20; seed++ {
-		a, b := Run(seed, Options{Log: true, Restarts: true}), Run(seed, Options{Log: true, Restarts: true})
-		if a.Packets != b.Packets || a.Stats != b.Stats || len(a.Log) != len(b.Log) {
-			t.Fatalf("seed %d: %d packets, then %d", seed, a.Packets, b.Packets)
+	for _, m := range Modes() {
+		for seed := uint64(1); seed < 10; seed++ {
+			p, a := Generate(seed, m.Name, Options{Log: true})
+			_, b := Generate(seed, m.Name, Options{Log: true})
+			q, err := Parse(p.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := Play(q, Options{Log: true})
+			if !same(a, b) || !same(a, c) {
+				t.Fatalf("%s, seed %d: %d packets, then %d, from text %d\n%+v\n%+v\n%+v", m.Name, seed, a.Packets, b.Packets, c.Packets, a.Stats, b.Stats, c.Stats)
+			}
 		}
 	}
+}
+
+func same(a, b Result) bool {
+	return a.Packets == b.Packets && a.Stats == b.Stats && strings.Join(a.Log, "\n") == strings.Join(b.Log, "\n")
 }

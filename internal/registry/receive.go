@@ -200,19 +200,21 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 		return nil
 	}
 	c := r.byID[m.ID]
-	if c != nil && (c.Inc > m.Inc || c.Class != k) {
+	if c != nil && (c.Inc > m.Inc || c.Class != k && c.Inc == m.Inc) {
 		r.stats.Stale++
 		r.tr.delta(trace.In, c, m.Mask, len(m.Values), r.cur.Flush, r.path, trace.Stale)
 		return nil
 	}
-	if c == nil && len(r.byID) >= r.cfg.MaxEntities && r.foreigners() >= r.cfg.MaxEntities {
+	if r.fenced(m.Handle, pn, false, true) {
+		return nil
+	}
+	// Once something was refused all newcomers are, until the relay is told of room: else a second copy of what was refused would be taken,
+	// and the relay would believe the refusal.
+	if c == nil && (r.full || len(r.byID) >= r.cfg.MaxEntities && r.foreigners() >= r.cfg.MaxEntities) {
 		r.stats.NoRoom++
 		r.tr.drop(trace.Full, m.ID, uint64(m.Handle), k, m.Mask, len(m.Values))
 		r.full = true
 		r.queue(wire.AppendEntity(nil, wire.MsgNoRoom, &wire.Entity{ID: m.ID, Inc: m.Inc, Handle: m.Handle, Gen: m.Gen}))
-		return nil
-	}
-	if r.fenced(m.Handle, pn, false, true) {
 		return nil
 	}
 	made := false
@@ -255,7 +257,7 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 // adopts reports whether a copy without an incarnation stands for the entity that is introduced: a placed body that waited
 // for it, or an announcement that somebody else drives.
 func (r *Registry) adopts(c *Copy, m *wire.Intro) bool {
-	return c.Inc == 0 && (c.placed || r.answers(c, m.Nonce))
+	return c.Inc == 0 && c.Class.ID == m.ClassID && (c.placed || r.answers(c, m.Nonce))
 }
 
 func (r *Registry) answers(c *Copy, nonce uint32) bool {

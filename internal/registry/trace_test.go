@@ -178,6 +178,7 @@ func TestEveryDropIsTold(t *testing.T) {
 		}
 		before := st().OtherLayout
 		g.r.cfg.MaxEntities = 10
+		g.r.makeRoom()
 		g.lines = nil
 		drop(want, func(s Stats) uint64 { return s.Foreign }, c.Name+" / X / baseline / "+want, func() { g.frame(wire.KindIntro, m.Append(nil, grid.Chunk{})) })
 		if st().OtherLayout-before != other {

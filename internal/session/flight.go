@@ -59,10 +59,12 @@ func (c *Conn) settle(now time.Duration, a *ackBlock, h Handler) {
 		c.backoff = 0
 		if f.state == late {
 			f.state = settled
+			c.rtt.late(now - f.at)
 			c.stats.Spurious++
 			continue
 		}
 		c.land(f)
+		c.rtt.onTime()
 		c.path.acked(now, f)
 		c.outbox.acked(f)
 		c.stats.Acked++

@@ -9,16 +9,18 @@ const (
 	maxSample = 4 * time.Second
 
 	ptoMargin  = 25 * time.Millisecond // an ack may wait that long; ours waits ackWithin
-	maxBackoff = 2                     // doublings: at most 4×
+	maxMargin  = 10 * ptoMargin
+	maxBackoff = 2 // doublings: at most 4×
 )
 
 // rtt estimates the round trip as TCP does (RFC 6298): means with gains 1/8 and 1/4.
 type rtt struct {
 	srtt, rttvar time.Duration
+	margin       time.Duration // what the other end takes to ack, as far as the timer must know
 	sampled      bool
 }
 
-func (r *rtt) init() { r.srtt, r.rttvar = guessedRTT, guessedRTT/2 }
+func (r *rtt) init() { r.srtt, r.rttvar, r.margin = guessedRTT, guessedRTT/2, ptoMargin }
 
 // sample takes the time from a packet's send to its ack, and how long the other end says it held the ack back.
 func (r *rtt) sample(took time.Duration, delay uint8) {
@@ -35,5 +37,16 @@ func (r *rtt) sample(took time.Duration, delay uint8) {
 	r.srtt += (took - r.srtt) / 8
 }
 
+// late learns from the ack of a packet that the timer had given up. An end that acks later than it should, because its timers are
+// coarse or its machine is busy, would on a fast path have every packet reported lost: samples do not show it, since it says how
+// long it held the ack back.
+func (r *rtt) late(took time.Duration) {
+	need := took - 2*r.srtt - 4*r.rttvar
+	r.margin = min(max(r.margin, need+need/4), maxMargin)
+}
+
+// onTime forgets slowly what late has learned.
+func (r *rtt) onTime() { r.margin -= (r.margin - ptoMargin) / 64 }
+
 // pto is how long a packet may go unacked before it counts as lost.
-func (r *rtt) pto() time.Duration { return 2*r.srtt + 4*r.rttvar + ptoMargin }
+func (r *rtt) pto() time.Duration { return 2*r.srtt + 4*r.rttvar + r.margin }

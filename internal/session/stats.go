@@ -20,6 +20,9 @@ func (c *Conn) Stats() Stats { return c.stats }
 // first sample they are a guess of 100 ms and 50 ms.
 func (c *Conn) RTT() (srtt, rttvar time.Duration) { return c.rtt.srtt, c.rtt.rttvar }
 
+// Patience is how long a packet sent now would go unacked at most before it counts as lost.
+func (c *Conn) Patience() time.Duration { return c.rtt.pto() << c.backoff }
+
 // InFlight is how many eliciting packets are neither acked nor lost.
 func (c *Conn) InFlight() int { return c.flying }
 

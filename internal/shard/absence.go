@@ -152,7 +152,7 @@ func (s *Shard) nextTimer() time.Duration {
 		at = min(at, s.parked[i].until)
 	}
 	for _, o := range s.sessions {
-		switch last := o.conn.LastReceived(); {
+		switch last := o.heard(); {
 		case !o.silent:
 			at = min(at, last+s.silenceLimit()+1)
 		case o.closing == nil && o.unacked() > 0:

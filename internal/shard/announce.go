@@ -190,6 +190,9 @@ func (s *Shard) hand(e *table.Entity, driver, announcer *Session) {
 	if driver == nil {
 		return
 	}
+	if s.cfg.Handed != nil {
+		s.cfg.Handed(e, driver)
+	}
 	if p := driver.pairs.get(e.Handle); p == nil {
 		e.Refs++
 		p = driver.pairs.add(e.Handle)
@@ -217,7 +220,7 @@ func (s *Shard) bind(e *table.Entity, o *Session) {
 func (s *Shard) assign(e *table.Entity, o *Session) {
 	m := wire.Entity{ID: e.ID, Inc: e.Inc, Term: e.Term, Nonce: e.Nonce, Class: e.Class.Num, ClassID: e.Class.ID, ClassHash: e.Class.Hash,
 		Handle: e.Handle, Gen: e.Gen, Flags: e.Flags, N: e.N, Owner: e.Owner, Version: s.flush, Cert: s.certify(e, o.Player, e.Term), Chunk: e.Place.Chunk}
-	if s.retains() { // else the new driver goes on from what its proxy holds
+	if s.retains() || e.Born > s.flush { // else the new driver goes on from what its proxy holds
 		m.Mask, m.Values = e.Class.All, e.AppendValues(s.scratch.values[:0], e.Class.All)
 	}
 	o.queue(wire.AppendEntity(nil, wire.MsgAssign, &m))
@@ -247,6 +250,9 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 	if stands {
 		announcer = nil // it gets the values too: its own may be old
 	}
+	if m.Flags&wire.EntityPlaced != 0 {
+		o.place(m.ID) // it has a body, whatever comes of this
+	}
 	e := s.table.ByID(m.ID)
 	switch {
 	case s.table.Gone(m.ID) >= m.Inc || e != nil && e.Inc > m.Inc:
@@ -259,9 +265,6 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 			return
 		}
 		e.AnnTerm = m.Term
-		if e.Flags&wire.EntityPlaced != 0 {
-			o.place(m.ID)
-		}
 		s.hand(e, o, announcer)
 		if s.settled && e.Flags&wire.EntityHosted != 0 {
 			s.toHost(e)
@@ -277,7 +280,6 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 		s.hand(e, o, announcer)
 	default:
 		if e.Flags&wire.EntityPlaced != 0 {
-			o.place(m.ID)
 			s.look(e)
 		}
 		o.refuse(m, wire.RefusedNotDriver)

@@ -241,6 +241,9 @@ func (s *Shard) silenceLimit() time.Duration {
 	return time.Duration(s.cfg.Profile.SilenceMS) * time.Millisecond
 }
 
+// heard is when the session was heard last; one that has just joined has a silence clock of its own to run down.
+func (o *Session) heard() time.Duration { return max(o.entered, o.conn.LastReceived()) }
+
 var errTakesNothing = errors.New("nothing came from you for 30 s")
 
 // silence applies the one silence clock: host and drives move on by policy, what goes with its owner is stale, what waits for
@@ -249,10 +252,10 @@ func (s *Shard) silence() {
 	limit := s.silenceLimit()
 	changed := false
 	for _, o := range s.sessions {
-		if silent := s.now-o.conn.LastReceived() > limit; silent != o.silent {
+		if silent := s.now-o.heard() > limit; silent != o.silent {
 			o.silent, o.turned, changed = silent, true, true
 		}
-		if o.silent && o.closing == nil && s.now-o.conn.LastReceived() > heldDead && o.unacked() > 0 {
+		if o.silent && o.closing == nil && s.now-o.heard() > heldDead && o.unacked() > 0 {
 			o.closing = errTakesNothing
 			s.failed = append(s.failed, o)
 		}

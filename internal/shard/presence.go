@@ -181,9 +181,10 @@ func (o *Session) forget(e *table.Entity) {
 // noRoom takes a client's answer that its entity bound is reached.
 func (s *Shard) noRoom(o *Session, m *wire.Entity) {
 	o.full = true
-	if p := o.pairs.get(m.Handle); p != nil && (p.state == known || p.state == introducing) {
+	if p := o.pairs.get(m.Handle); p != nil && (p.state == known || p.state == introducing) && s.table.ByHandle(m.Handle).Gen == m.Gen {
 		o.clean(p)
 		p.state = refused
+		s.work = s.work || !o.marked // it may have been the last that the end mark waits for
 	}
 }
 

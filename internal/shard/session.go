@@ -59,7 +59,7 @@ type Session struct {
 	own                []ownItem // what is dirty for this observer alone
 	sent               sentLog
 	tokens             float64 // bytes it may still get of what is its own
-	refill             time.Duration
+	refill, entered    time.Duration
 	skipped            uint32 // first flush it was not sent because it was silent; 0: none
 	epoch              uint8
 	closing            error
@@ -72,7 +72,7 @@ type Session struct {
 func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch uint8) *Session {
 	s.now = now
 	s.lastNum++
-	o := &Session{Identity: id, shard: s, conn: conn, number: s.lastNum, open: true, epoch: epoch, follow: true, tokens: float64(s.cfg.Budget), refill: now}
+	o := &Session{Identity: id, shard: s, conn: conn, number: s.lastNum, open: true, epoch: epoch, follow: true, tokens: float64(s.cfg.Budget), refill: now, entered: now}
 	o.pairs.init()
 	at := len(s.sessions)
 	for at > 0 && s.sessions[at-1].Senior > id.Senior {

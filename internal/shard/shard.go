@@ -45,10 +45,14 @@ type Config struct {
 	MaxEntities int
 	// MayJoin decides whether a client may join a group of players by itself. nil: it may not.
 	MayJoin func(p wire.PlayerID, group string) bool
+	// Handles bounds the handle space, for simulators that force reuse. 0: as wide as MaxEntities asks for.
+	Handles int
 	// Accepted, if set, is called for every slot value that the relay accepts, for simulators and traces.
 	Accepted func(e *table.Entity, slot int)
 	// Tolerated, if set, is called for everything that an observing world lets pass and a strict one would drop.
 	Tolerated func(o *Session, e *table.Entity, what string)
+	// Handed, if set, is called whenever a session is given the drive, before it is told.
+	Handed func(e *table.Entity, to *Session)
 	// Faults plants faults for tests of the tests; empty in production.
 	Faults Faults
 }
@@ -161,6 +165,9 @@ func New(now time.Duration, cfg Config) *Shard {
 		byHash: make(map[classKey]*table.Class), shares: make(map[wire.PlayerID]*table.Share), byNumber: make(map[uint32]*Session)}
 	if cfg.Rest != 0 {
 		s.table.SetRest(cfg.Rest)
+	}
+	if cfg.Handles != 0 {
+		s.table.SetSpace(cfg.Handles)
 	}
 	s.settled = cfg.Settle < 0
 	s.decay = newDecay(&cfg.Profile)

@@ -18,6 +18,7 @@ const maxGone = 65536
 type Table struct {
 	start            uint32 // start number of the relay: high half of terms and incarnations
 	limit            int
+	space            int // handles there are at most
 	incs             uint32
 	terms            uint32
 	rest             time.Duration
@@ -36,12 +37,17 @@ type freed struct {
 
 // New returns the table of a world with at most limit entities.
 func New(start uint32, limit int) *Table {
-	return &Table{start: start, limit: min(limit, wire.MaxHandle), rest: rest, ents: make([]*Entity, 1), gens: make([]uint8, 1),
+	limit = min(limit, wire.MaxHandle)
+	// Dead entities that are still leaving hold handles as well, so the space is wider than the limit.
+	return &Table{start: start, limit: limit, space: min(2*limit+64, wire.MaxHandle), rest: rest, ents: make([]*Entity, 1), gens: make([]uint8, 1),
 		byID: make(map[wire.ID]*Entity)}
 }
 
 // SetRest changes how long a free index rests, for simulators whose network is as fast as they like.
 func (t *Table) SetRest(d time.Duration) { t.rest = d }
+
+// SetSpace bounds the handles in use, for simulators that force their reuse.
+func (t *Table) SetSpace(handles int) { t.space = handles }
 
 // Len is the number of living entities.
 func (t *Table) Len() int { return len(t.byID) }
@@ -108,8 +114,7 @@ func (t *Table) handle(now time.Duration) uint32 {
 		}
 		return h
 	}
-	// Dead entities that are still leaving hold handles as well, so the space is wider than the limit.
-	if len(t.ents) > min(2*t.limit+64, wire.MaxHandle) {
+	if len(t.ents) > t.space {
 		return 0
 	}
 	t.ents = append(t.ents, nil)

@@ -1,0 +1,49 @@
+package conformance
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// Mode is a kind of world that programs run in.
+type Mode struct {
+	Name                 string
+	Reach, PropertyReach int
+	PassThrough          bool // keeps no values: Safety, presence and who drives hold as ever, values are not compared
+	Restarts             int  // at most, of the relay
+	Handles              int  // bound of the handle space: 1 more than there may be entities makes every spawn reuse one; 0: wide
+	Entities             int  // at most, in the world
+	Room                 int  // copies a client holds; 0: all
+	Budget               int  // bytes a second of what is an observer's own; 0: the default
+	Rest                 time.Duration
+	Decay                uint8 // of motion with distance: wire.Decay…
+	Clients              int   // at most; 0: 2 to 5, sometimes up to 16
+	// More changes the weight of operations by name: 0 leaves one out.
+	More map[string]int
+}
+
+var modes = []Mode{
+	{Name: "one lane", Reach: 1, PropertyReach: 1},
+	{Name: "two lanes", Reach: 2, PropertyReach: 1},
+	{Name: "restarts", Reach: 1, PropertyReach: 1, Restarts: 2, More: map[string]int{"restart": 2}},
+	{Name: "pass-through", Reach: 1, PropertyReach: 1, PassThrough: true},
+	{Name: "audiences", Reach: 1, PropertyReach: 1, More: map[string]int{"audience": 20, "group": 6}},
+	{Name: "decay", Reach: 3, PropertyReach: 3, Decay: wire.DecayLinear5},
+	{Name: "decay lanes", Reach: 2, PropertyReach: 1, Decay: wire.DecayExponential},
+	{Name: "one handle", Reach: 2, PropertyReach: 2, Handles: 5, Entities: 4, Rest: 50 * time.Millisecond, More: map[string]int{"spawn": 25, "destroy": 15}},
+	{Name: "no room", Reach: 2, PropertyReach: 2, Room: 4},
+}
+
+// Modes are the kinds of worlds there are.
+func Modes() []Mode { return modes }
+
+func modeOf(name string) (Mode, error) {
+	for _, m := range modes {
+		if m.Name == name {
+			return m, nil
+		}
+	}
+	return Mode{}, fmt.Errorf("no mode is called %q", name)
+}
