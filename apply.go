@@ -37,7 +37,7 @@ const (
 func (w *World) apply() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.welcomed() && (w.phase != Live || PlayerIDFrom(w.reg.Host) != w.host) {
+	if w.welcomed() && (w.phase != Live && w.phase != Traveling || w.reg.Arrived || PlayerIDFrom(w.reg.Host) != w.host) {
 		return false
 	}
 	w.batch = turnBatch
@@ -320,6 +320,8 @@ func reason(w wire.Why) DepartReason {
 		return Destroyed
 	case wire.WhyStale:
 		return Stale
+	case registry.WhyTraveled:
+		return Traveled
 	case wire.WhyReleased:
 		return SessionReleased
 	}

@@ -25,7 +25,7 @@ type Config struct {
 	// Token is used instead if TokenSource is nil. A token opens one connection: there is no reconnect.
 	Token []byte
 
-	// World names the level to play in. Players meet if they are in the same realm, which the token says, and name the
+	// World names the level to play in first; World.Travel leads to others. Players meet if they are in the same realm, which the token says, and name the
 	// same world. 1 to 128 bytes.
 	World string
 
@@ -120,16 +120,18 @@ const (
 	Live                      // in the world
 	Reconnecting              // the connection was lost; what this client drives will be announced again
 	Closed                    // for good: Tick returns the reason
+	Traveling                 // on the way to another world; see World.Travel
 )
 
 func (p Phase) String() string {
-	return nameOf("Phase", int(p), "connecting", "live", "reconnecting", "closed")
+	return nameOf("Phase", int(p), "connecting", "live", "reconnecting", "closed", "traveling")
 }
 
 // ConnState is the state of a connection.
 type ConnState struct {
 	Phase Phase
-	// Err is why the connection was lost or closed; nil in the other phases and after Close.
+	// Err is why the connection was lost or closed, or, with Live, a *JoinError that says why the relay refused to let this client
+	// travel; else nil.
 	Err error
 }
 
@@ -148,7 +150,8 @@ func (r Retry) String() string { return nameOf("Retry", int(r), "never", "fresh"
 // JoinError is why a client is not, or no longer, in a world.
 type JoinError struct {
 	Addr  string
-	Code  int // why, as the relay says; 0: the relay did not say
+	World string // that a travel was refused to; empty: it is about the connection
+	Code  int    // why, as the relay says; 0: the relay did not say
 	Text  string
 	Retry Retry
 	Err   error // what happened if the relay did not say
@@ -162,6 +165,8 @@ func (e *JoinError) Error() string {
 		what = "the connection to " + e.Addr + " ended"
 	}
 	switch {
+	case e.World != "":
+		return fmt.Sprintf("throng: traveling to %q: the relay says: %s (code %d): this client stays where it is", e.World, e.Text, e.Code)
 	case e.Code == int(wire.CloseReplaced):
 		return "throng: " + what + ": this player connected from elsewhere: give each running program a player of its own"
 	case e.Err == nil:

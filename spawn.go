@@ -121,7 +121,7 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 		return fail(ErrPooled)
 	case w.phase == Closed:
 		return fail(ErrClosed)
-	case w.self.IsZero():
+	case w.self.IsZero() || w.phase == Traveling:
 		return fail(ErrNotLive)
 	case opt.flags&wire.EntityAvatar != 0 && w.byID[opt.id] != nil:
 		if err := w.takeOver(w.byID[opt.id], k, o); err != nil {

@@ -60,6 +60,7 @@ func (w *World) Tick(step func()) error {
 	w.frame += (min(now-w.lastTick, w.interval) - w.frame) / 8
 	w.lastTick = now
 	w.send(now, tick)
+	w.depart()
 	return w.final
 }
 
@@ -103,9 +104,11 @@ func (w *World) listen() {
 			}
 		}
 	}
+	there := w.arrived()
 	w.mu.Lock()
 	welcomed := w.welcomed()
-	if welcomed && w.phase != Live {
+	enters := welcomed && w.phase != Live && (there || w.phase != Traveling)
+	if enters {
 		w.welcome(&w.reg.Welcome)
 	}
 	if w.reg.Due {
@@ -126,7 +129,7 @@ func (w *World) listen() {
 			w.user(func() { w.cfg.OnHost(w, was) })
 		}
 	}
-	if w.phase != Live {
+	if enters {
 		if w.phase == Reconnecting {
 			w.log.Info("throng: connected again", "addr", w.addr)
 		}

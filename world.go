@@ -40,6 +40,7 @@ type World struct {
 	players  map[PlayerID]PlayerInfo
 	met      uint32 // registry.People when players was made
 	phase    Phase
+	travelTo string // the world that this client is on the way to
 	final    error
 	profile  Profile
 	list     []*body // everything the game sees, in order of appearance

@@ -22,6 +22,8 @@ type Config struct {
 	Worlds map[string]World
 	// Default is for levels that are not in Worlds. Zero: the defaults of World.
 	Default World
+	// ListedOnly refuses levels that are not in Worlds. Zero: a level begins when somebody names it.
+	ListedOnly bool
 
 	// Key is the key that the backend mints tokens with. ListenUDP opens tokens with it, and a key derived from it
 	// certifies what clients bring back after a restart, so relays that take over from one another must share

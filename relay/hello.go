@@ -36,8 +36,8 @@ func (r *loop) hello(p *peer, body []byte) {
 	case !validName(h.World):
 		p.fail(wire.CloseWorld, fmt.Sprintf("no level name: use 1 to %d bytes of text", wire.MaxName))
 		return
-	case p.claims.World != 0 && p.claims.World != WorldHash(h.World):
-		p.fail(wire.CloseWorld, "the token is for another level")
+	case r.bars(p, h.World) != "":
+		p.fail(wire.CloseWorld, r.bars(p, h.World))
 		return
 	case rights&(token.Player|token.Observer|token.Authority) == 0:
 		p.fail(wire.CloseRights, "the token grants nothing that lets one in: mint it with the player or the observer right")
@@ -57,19 +57,25 @@ func (r *loop) hello(p *peer, body []byte) {
 		r.end(old, wire.CloseReplaced, "the player opened a newer session")
 	}
 	m.peer = p
-	p.entered, p.world, p.member = true, w, m
-	w.sessions++
+	p.entered, p.member, p.epoch = true, m, sessionEpoch
 	r.counts.sessions++
 	r.counts.joined++
+	r.into(p, w)
+	r.log.Debug("session entered", "world", h.World, "realm", hexID(p.claims.Realm), "player", hexID(p.claims.Player),
+		"rights", rights, "agent", h.Agent, "addr", p.addr)
+}
+
+// into puts a peer into a world.
+func (r *loop) into(p *peer, w *world) {
+	p.world = w
+	w.sessions++
 	p.sess = w.shard.Join(r.now, &p.conn, shard.Identity{
 		To:       p.id,
 		Player:   p.claims.Player,
-		Senior:   m.senior,
-		Eligible: rights.Has(token.Player | token.HostEligible),
-		Observer: !rights.Has(token.Player),
-	}, sessionEpoch)
-	r.log.Debug("session entered", "world", h.World, "realm", hexID(p.claims.Realm), "player", hexID(p.claims.Player),
-		"rights", rights, "agent", h.Agent, "addr", p.addr)
+		Senior:   p.member.senior,
+		Eligible: p.claims.Rights.Has(token.Player | token.HostEligible),
+		Observer: !p.claims.Rights.Has(token.Player),
+	}, p.epoch)
 }
 
 // leave takes a peer out of its world.

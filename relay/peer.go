@@ -32,6 +32,9 @@ type peer struct {
 	world   *world
 	member  *member
 	sess    *shard.Session
+	epoch   uint8  // of the world, +1 per travel
+	fence   uint64 // packets before this number are of the world before
+	travels allowance
 
 	messages, bytes allowance
 	malformed       int
@@ -149,6 +152,10 @@ func (p *peer) Message(stamp uint64, stream int, msg []byte) {
 	p.count()
 	switch {
 	case p.code != 0:
+	case p.sess != nil && stream == wire.StreamControl && len(msg) > 0 && msg[0] == wire.MsgTravel:
+		p.loop.travel(p, stamp, msg[1:])
+	case p.sess != nil && stamp < p.fence && stream != wire.StreamControl:
+		p.loop.counts.oldEpoch++
 	case p.sess != nil:
 		p.sess.Message(stamp, stream, msg)
 	case stream != wire.StreamControl:
@@ -161,7 +168,11 @@ func (p *peer) Message(stamp uint64, stream int, msg []byte) {
 
 // Frame is part of session.Handler.
 func (p *peer) Frame(pn uint64, kind byte, body []byte) {
-	if p.sess != nil {
+	switch {
+	case p.sess == nil:
+	case pn < p.fence:
+		p.loop.counts.oldEpoch++
+	default:
 		p.sess.Frame(pn, kind, body)
 	}
 }

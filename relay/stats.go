@@ -11,6 +11,8 @@ import (
 type Stats struct {
 	Sessions, Worlds, Entities int // levels
 	Joined                     uint64
+	Traveled                   uint64 // from one world to another on the same session
+	OldEpoch                   uint64 // frames and messages of a world that their session had left
 
 	// Payloads between sessions and the relay; what the carrier adds is in its own stats.
 	In, Out, BytesIn, BytesOut uint64
@@ -82,7 +84,7 @@ func (s *Server) Stats() Stats {
 // counts is what the loop counts itself.
 type counts struct {
 	sessions                   int
-	joined                     uint64
+	joined, traveled, oldEpoch uint64
 	in, out, bytesIn, bytesOut uint64
 	refused                    map[wire.CloseCode]uint64
 	ended                      Replication // of worlds that are gone
@@ -91,7 +93,7 @@ type counts struct {
 // publish makes the counters visible to other goroutines.
 func (r *loop) publish() {
 	c := &r.counts
-	st := &Stats{Sessions: c.sessions, Worlds: len(r.worlds), Joined: c.joined,
+	st := &Stats{Sessions: c.sessions, Worlds: len(r.worlds), Joined: c.joined, Traveled: c.traveled, OldEpoch: c.oldEpoch,
 		In: c.in, Out: c.out, BytesIn: c.bytesIn, BytesOut: c.bytesOut,
 		Refused: make(map[string]uint64, len(c.refused)), Replication: c.ended}
 	for code, n := range c.refused {

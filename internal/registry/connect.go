@@ -18,6 +18,7 @@ const heardFor = 30 * time.Second
 // Connect begins a session: what the relay said before is void.
 func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	r.now, r.conn, r.backlog = now, conn, nil
+	r.traveling, r.held, r.TravelRefused = false, nil, nil
 	r.Welcomed, r.Due, r.Refused, r.EndMark, r.hasCur, r.full, r.isReady = false, false, nil, false, false, false, false
 	r.byH, r.fence, r.last, r.sent = map[uint32]*Copy{}, map[uint32]uint64{}, map[uint32]last{}, sentLog{}
 	r.byNum = r.byNum[:0]
@@ -128,7 +129,12 @@ func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 	var err error
 	switch kind {
 	case wire.MsgWelcome:
-		if r.Welcome, err = wire.ParseWelcome(body); err == nil {
+		var m wire.Welcome
+		if m, err = wire.ParseWelcome(body); err == nil {
+			if r.Welcomed && r.traveling {
+				r.arrive()
+			}
+			r.Welcome = m
 			r.Welcomed, r.Due = true, !r.isReady
 			r.flush, r.timeMS = r.Welcome.Flush, r.Welcome.TimeMS
 			r.Host, r.HostTerm = r.Welcome.Host, r.Welcome.HostTerm
@@ -139,6 +145,11 @@ func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 		var m wire.Refuse
 		if m, err = wire.ParseRefuse(body); err == nil {
 			r.Refused = &m
+		}
+	case wire.MsgTravelRefused:
+		var m wire.Refuse
+		if m, err = wire.ParseRefuse(body); err == nil {
+			r.stay(&m)
 		}
 	case wire.MsgClass:
 		err = r.class(body)

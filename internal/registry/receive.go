@@ -16,10 +16,13 @@ func (r *Registry) Frame(pn uint64, kind byte, body []byte) {
 			r.malformed(body)
 			return
 		}
+		r.cur, r.curPN, r.hasCur = f, pn, true
+		if r.Welcomed && f.Epoch != r.Welcome.World { // of another world: its numbers are not those of this one
+			return
+		}
 		if int32(f.Flush-r.flush) > 0 {
 			r.flush, r.timeMS = f.Flush, f.Time
 		}
-		r.cur, r.curPN, r.hasCur = f, pn, true
 		r.clock.sample(r.now, time.Duration(f.Time)*time.Millisecond)
 		return
 	}

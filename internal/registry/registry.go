@@ -85,7 +85,12 @@ type Registry struct {
 	// Requests are for what this client drives, Denials of grants that it made. The owner clears both.
 	Requests []Request
 	Denials  []Denial
-	People   uint32 // counts the changes of Players
+	// Arrived is set when a travel ended in another world, Departed are then the copies of the one before, TravelRefused is why there
+	// was none. The owner clears them.
+	Arrived       bool
+	Departed      []*Copy
+	TravelRefused *wire.Refuse
+	People        uint32 // counts the changes of Players
 	// GroupNews are answers about groups. The owner clears it.
 	GroupNews []wire.Group
 	groups    map[string]bool
@@ -125,6 +130,9 @@ type Registry struct {
 	last   map[uint32]last // by handle
 	lefts  []Left
 
+	travel    string // where to
+	traveling bool   // asked for it
+	held      [][]byte
 	confirmed time.Duration
 	roomAt    time.Duration
 	sent      sentLog
@@ -270,6 +278,14 @@ func (r *Registry) died(id wire.ID, inc wire.Count, cert []byte) {
 }
 
 func (r *Registry) queue(msg []byte) {
+	if r.traveling {
+		r.holdBack(msg)
+		return
+	}
+	r.send(msg)
+}
+
+func (r *Registry) send(msg []byte) {
 	r.traceMessage(trace.Out, msg)
 	switch {
 	case r.conn == nil:

@@ -138,7 +138,7 @@ func (r *Registry) traceMessage(dir trace.Dir, msg []byte) {
 		if m, err := wire.ParseHost(body); err == nil {
 			t.host(dir, m.Player, m.Term)
 		}
-	case wire.MsgHello, wire.MsgWelcome, wire.MsgRefuse, wire.MsgPlayer, wire.MsgView:
+	case wire.MsgHello, wire.MsgWelcome, wire.MsgRefuse, wire.MsgPlayer, wire.MsgView, wire.MsgTravel, wire.MsgTravelRefused:
 		if t.sink.On(trace.Net) {
 			r.traceSession(dir, kind, body)
 		}
@@ -174,6 +174,18 @@ func (r *Registry) traceSession(dir trace.Dir, kind byte, body []byte) {
 		if m, err := wire.ParseWelcome(body); err == nil {
 			e := t.begin(trace.Net, dir, trace.Welcome, nil)
 			e.Owner, e.Version = trace.ID(m.Player), m.Flush
+			t.sink.Take(e)
+		}
+	case wire.MsgTravel:
+		if world, err := wire.ParseTravel(body); err == nil {
+			e := t.begin(trace.Net, dir, trace.Travel, nil)
+			e.Text = world
+			t.sink.Take(e)
+		}
+	case wire.MsgTravelRefused:
+		if m, err := wire.ParseRefuse(body); err == nil {
+			e := t.begin(trace.Net, dir, trace.Travel, nil)
+			e.N, e.Text, e.Drop = uint64(m.Code), m.Text, trace.ByRelay
 			t.sink.Take(e)
 		}
 	case wire.MsgRefuse:

@@ -129,7 +129,8 @@ func (s *Shard) bundle(o *Session, out []transport.Datagram) []transport.Datagra
 	if len(o.views) > 0 {
 		w.base = o.views[0]
 	}
-	if o.silent {
+	if !o.ready { // what an end hears of entities before it has taken the Welcome is of another world to it
+	} else if o.silent {
 		if o.skipped == 0 {
 			o.skipped = s.flush
 		}

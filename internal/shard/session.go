@@ -443,3 +443,6 @@ func setBit(set *[]uint64, n uint32) {
 func hasBit(set []uint64, n uint32) bool {
 	return int(n/64) < len(set) && set[n/64]>>(n%64)&1 != 0
 }
+
+// Tell queues a reliable control message for the session, behind all that it was told before.
+func (o *Session) Tell(msg []byte) { o.queue(msg) }

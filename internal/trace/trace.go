@@ -94,6 +94,7 @@ const (
 	EventLine  = "event"
 	Join       = "join"
 	Welcome    = "welcome"
+	Travel     = "travel" // on to another world
 	Refuse     = "refuse"
 	Phase      = "phase" // of the connection
 	Player     = "player"
