@@ -19,6 +19,7 @@ type Options struct {
 	Client registry.Faults
 	Play   Faults
 	Log    bool
+	Trace  bool // in the log, what every client takes and sends
 }
 
 // Faults break rules that lie in how the core is used, not in its code.

@@ -122,7 +122,11 @@ func (o *Session) check(e *table.Entity) {
 			o.introduce(p)
 		}
 	case refused:
-		if d > s.reach(e)+1 {
+		switch {
+		case d <= s.reach(e)+1:
+		case p.flags&named != 0 && p.flags&forgotten == 0:
+			o.depart(p) // a second introduction may have found room before this client told so
+		default:
 			o.forget(e)
 		}
 	}
