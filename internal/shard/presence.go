@@ -221,4 +221,9 @@ func (o *Session) nearestFirst() {
 }
 
 // visible is the mask of slots that shared records and baselines may carry: owner slots go to the owning session alone (B-024).
-func (s *Shard) visible(e *table.Entity) uint64 { return e.Class.All &^ e.Class.Owner }
+func (s *Shard) visible(e *table.Entity) uint64 {
+	if s.cfg.Faults.OwnerTold {
+		return e.Class.All
+	}
+	return e.Class.All &^ e.Class.Owner
+}
