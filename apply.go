@@ -173,6 +173,10 @@ func (w *World) point(b *body, c *registry.Copy) {
 	e := b.e
 	e.owner = PlayerIDFrom(c.Owner)
 	switch {
+	case c.Flags&wire.EntityActor != 0 && c.Drives():
+		e.role = RoleAuthority
+	case c.Flags&wire.EntityActor != 0:
+		e.role = RoleSimulatedProxy
 	case c.Hosted():
 		e.role = RoleHost
 	case e.owner == w.self:

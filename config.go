@@ -109,6 +109,8 @@ type PlayerInfo struct {
 	ID PlayerID
 	// Eligible is true if the player's client may become host.
 	Eligible bool
+	// Authority is true for a trusted server; see [World.IsAuthority].
+	Authority bool
 }
 
 // Phase is what a connection is doing.

@@ -29,6 +29,9 @@ func (w *World) diff(now time.Duration) {
 		keep = append(keep, b)
 		l, cfg := b.hooks.class.layout, &b.hooks.class.cfg
 		auto := l.Auto
+		if w.authority {
+			auto |= l.Auth &^ l.Init
+		}
 		if b.e.role == RoleHost && !cfg.AutoDiffHosted {
 			auto = 0 // B-026: the host sends what it marks
 		}

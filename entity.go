@@ -51,10 +51,15 @@ const (
 	RoleOwner             // this client's player owns it: this copy is the source
 	RoleProxy             // another player owns it: this copy follows
 	RoleHost              // nobody owns it: the copy of whoever is host is the source
+
+	RoleAuthority      // of an actor: this copy is the source. A local stand-in has it too: nobody else's copy follows it
+	RoleSimulatedProxy // of an actor: a trusted server drives it, this copy follows
 )
 
-// String returns none, owner, proxy or host.
-func (r Role) String() string { return nameOf("Role", int(r), "none", "owner", "proxy", "host") }
+// String returns none, owner, proxy, host, authority or simulated proxy.
+func (r Role) String() string {
+	return nameOf("Role", int(r), "none", "owner", "proxy", "host", "authority", "simulated proxy")
+}
 
 // nameOf names value v of an enumeration that starts at 0.
 func nameOf(what string, v int, names ...string) string {

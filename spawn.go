@@ -15,6 +15,7 @@ type SpawnOption func(*spawnOptions)
 type spawnOptions struct {
 	flags uint16
 	id    NetID
+	who   *wire.Audience
 	quiet bool
 	grant *bool
 	host  *HostOverride
@@ -98,7 +99,7 @@ func (w *World) Place(name string, e Object, opts ...SpawnOption) error {
 	for _, f := range opts {
 		f(&o)
 	}
-	if o.flags&^wire.EntityClaim != 0 || !o.id.IsZero() || o.group != "" {
+	if o.flags&^wire.EntityClaim != 0 || !o.id.IsZero() || o.group != "" || o.who != nil {
 		return fmt.Errorf("throng: placing %q: AsAvatar, OwnedByHost, InGroup and WithID can not be used with Place: its id follows from the name, and the host drives it, or with Claimed whoever comes first", name)
 	}
 	o.id = StableID(name)
@@ -153,7 +154,13 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 	if k.cfg.Audience == OwnerAlone {
 		flags |= wire.EntityOwnerAlone
 	}
+	if opt.flags&wire.EntityActor != 0 && !w.authority || opt.who != nil && !w.authority {
+		return fail(ErrNotAuthority)
+	}
 	if err := k.announceable(o); err != nil {
+		return fail(err)
+	}
+	if err := w.unforged(k, o); err != nil {
 		return fail(err)
 	}
 	var owner wire.PlayerID
@@ -176,7 +183,7 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 	}
 	w.reg.Spawn(opt.id.Bytes(), w.classes[k], owner, flags, func(c *registry.Copy) {
 		b = w.newBody(c, k, o)
-		b.quiet, c.Group = opt.quiet, opt.group
+		b.quiet, c.Group, c.Audience = opt.quiet, opt.group, opt.who
 		if opt.delay >= 0 {
 			b.delay = opt.delay
 		}
@@ -291,7 +298,7 @@ func (w *World) mayDestroy(b *body) bool {
 	case c.Inc == 0 && c.Flags&wire.EntityPlaced == 0:
 		return true
 	}
-	return w.isHost() && c.Flags&wire.EntityOwnerOnly == 0 || w.profile.Trust != TrustStrict && c.Bound()
+	return w.authority && c.Bound() || w.isHost() && c.Flags&wire.EntityOwnerOnly == 0 || w.profile.Trust != TrustStrict && c.Bound() && c.Flags&wire.EntityActor == 0
 }
 
 // MarkDirty makes fields leave with the next replication tick, changed or not: those that are manual, and any field of a
@@ -312,7 +319,7 @@ func (w *World) MarkDirty(o Object, fields ...any) error {
 	l := b.hooks.class.layout
 	may := l.Manual
 	if b.e.role == RoleHost && !b.hooks.class.cfg.AutoDiffHosted {
-		may = l.All &^ (l.Init | l.Auth)
+		may = l.All &^ w.barred(l)
 	}
 	mask := may
 	if len(fields) > 0 {

@@ -144,7 +144,7 @@ func (w *World) welcomed() bool { return w.reg.Welcomed && w.conn != nil }
 
 // welcome takes what the relay says of the world. It is called under mu.
 func (w *World) welcome(m *wire.Welcome) {
-	w.self = PlayerIDFrom(m.Player)
+	w.self, w.authority = PlayerIDFrom(m.Player), m.Authority
 	p := m.Profile
 	w.profile = Profile{ChunkSize: p.ChunkSize, Reach: int(p.Reach), PropertyReach: int(p.PropertyReach), MaxRate: int(p.MaxRate),
 		Keyframe: time.Duration(p.KeyframeMS) * time.Millisecond, Flush: time.Duration(p.FlushMS) * time.Millisecond, Flat: p.Flags&wire.ProfileFlat != 0, Retain: p.Flags&wire.ProfileRetain != 0,
@@ -198,7 +198,7 @@ func (w *World) people() {
 	for id, p := range w.reg.Players {
 		k := PlayerIDFrom(id)
 		if _, ok := w.players[k]; !ok {
-			came = append(came, PlayerInfo{k, p.Eligible})
+			came = append(came, PlayerInfo{k, p.Eligible, p.Authority})
 		}
 	}
 	if len(w.players)+len(came) != len(w.reg.Players) {

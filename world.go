@@ -34,42 +34,43 @@ type World struct {
 	turn atomic.Uint32 // who is inside; see enter
 
 	// The game's goroutine.
-	self     PlayerID
-	host     PlayerID
-	hosted   bool // host is known
-	players  map[PlayerID]PlayerInfo
-	met      uint32 // registry.People when players was made
-	phase    Phase
-	travelTo string // the world that this client is on the way to
-	final    error
-	profile  Profile
-	list     []*body // everything the game sees, in order of appearance
-	holes    bool    // some of list are gone
-	byID     map[NetID]*body
-	driven   []*body
-	interval time.Duration
-	nextTick time.Duration
-	lastTick time.Duration
-	frame    time.Duration // smoothed time between two Ticks
-	keyframe time.Duration
-	changed  []*registry.Copy
-	events   []happening
-	strange  map[stranger]bool
-	liveAt   time.Duration
-	loads    loads
-	batch    int // bodies that may still be made in this batch
-	turns    []*loading
-	track    tracking
-	newest   bool // no backlog
-	lefts    []registry.Left
-	retired  []*body // scratch of sweep
-	blindly  bool    // told that it sees nothing
-	viewed   bool
-	views    []Vec3
-	buffers  [][]byte
-	used     int
-	lend     registry.Buffers // buffer, bound once
-	out      [][]byte
+	self      PlayerID
+	authority bool // this client is a trusted server
+	host      PlayerID
+	hosted    bool // host is known
+	players   map[PlayerID]PlayerInfo
+	met       uint32 // registry.People when players was made
+	phase     Phase
+	travelTo  string // the world that this client is on the way to
+	final     error
+	profile   Profile
+	list      []*body // everything the game sees, in order of appearance
+	holes     bool    // some of list are gone
+	byID      map[NetID]*body
+	driven    []*body
+	interval  time.Duration
+	nextTick  time.Duration
+	lastTick  time.Duration
+	frame     time.Duration // smoothed time between two Ticks
+	keyframe  time.Duration
+	changed   []*registry.Copy
+	events    []happening
+	strange   map[stranger]bool
+	liveAt    time.Duration
+	loads     loads
+	batch     int // bodies that may still be made in this batch
+	turns     []*loading
+	track     tracking
+	newest    bool // no backlog
+	lefts     []registry.Left
+	retired   []*body // scratch of sweep
+	blindly   bool    // told that it sees nothing
+	viewed    bool
+	views     []Vec3
+	buffers   [][]byte
+	used      int
+	lend      registry.Buffers // buffer, bound once
+	out       [][]byte
 
 	tracer      *Tracer   // nil: none
 	traceFile   io.Closer // of a tracer that is the World's own

@@ -74,7 +74,9 @@ func (r *loop) into(p *peer, w *world) {
 		Player:   p.claims.Player,
 		Senior:   p.member.senior,
 		Eligible: p.claims.Rights.Has(token.Player | token.HostEligible),
-		Observer: !p.claims.Rights.Has(token.Player),
+		Observer: !p.claims.Rights.Has(token.Player) && !p.claims.Rights.Has(token.Authority),
+
+		Authority: p.claims.Rights.Has(token.Authority),
 	}, p.epoch)
 }
 

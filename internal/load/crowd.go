@@ -17,7 +17,10 @@ func (r *run) crowd(ctx context.Context) error {
 	if err := r.window(ctx, r.Window); err != nil {
 		return err
 	}
-	return r.check(ctx)
+	if err := r.check(ctx); err != nil {
+		return err
+	}
+	return r.floor(ctx)
 }
 
 // inReach is how many others a client has in reach now, on average.

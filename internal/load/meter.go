@@ -33,8 +33,7 @@ type meter struct {
 
 	updates                      uint64
 	samples, fresh               uint64
-	nearSamples, nearFresh       uint64 // of the nearest ones
-	ranked                       bool   // these are looked at
+	nearSamples, nearFresh       uint64 // of the nearest 20
 	latency, age, baseline       histogram
 	duplicates, strange, unheard uint64 // second OnSpawn; values nobody sent; entities nobody spawned
 }
@@ -227,42 +226,28 @@ func (m *meter) judge(at time.Duration) {
 	if s.avatar == nil {
 		return
 	}
-	if age, fresh, ok := s.look(m.near(s.avatar), at); ok {
-		m.samples++
-		if fresh {
-			m.fresh++
-		}
-		if age >= 0 {
-			m.age.add(age)
-		}
-	}
-	if m.ranked && m.rng.IntN(4) == 0 {
-		if _, fresh, ok := s.look(m.neighbour(s.avatar), at); ok {
-			m.nearSamples++
-			if fresh {
-				m.nearFresh++
-			}
-		}
-	}
-}
-
-// look judges what a client holds of an entity: how old it is, −1 if it holds nothing. It is false if there is nothing to judge.
-func (s *seat) look(t *track, at time.Duration) (age time.Duration, fresh, ok bool) {
+	t := m.near(s.avatar)
 	if t == nil {
-		return 0, false, false
+		return
 	}
 	p := s.pairs[t]
 	if p == nil || !p.held {
-		// What came within reach just now could not be older than what counts as fresh.
-		since, near := reachSince(s.avatar, t, at)
-		return -1, false, near && at-since > staleAfter
+		if since, ok := reachSince(s.avatar, t, at); !ok || at-since <= staleAfter {
+			return // whatever could be held would be younger
+		}
+		m.samples++
+		return
 	}
 	v := t.held(p.state)
+	m.samples++
 	if v < 0 {
-		return -1, false, true
+		return
 	}
-	age = at - t.versions[v].at
-	return age, age <= staleAfter || t.resting && v == t.newest(), true
+	age := at - t.versions[v].at
+	m.age.add(age)
+	if age <= staleAfter || t.resting && v == t.newest() {
+		m.fresh++
+	}
 }
 
 // near is a random entity in reach of another, nil if there is none.

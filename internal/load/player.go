@@ -41,12 +41,7 @@ type player struct {
 	rest bool // it writes nothing
 	now  time.Duration
 	err  error
-
-	// Of churn.
-	busy    bool // it writes the things that it drives
-	killed  bool
-	has     map[throng.NetID]bool // things
-	granted int                   // drives that came to it
+	more // of scenarios
 }
 
 func newPlayer(m *meter, name string, seed uint64, side float64) *player {

@@ -33,6 +33,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 		r.queue(wire.AppendClass(nil, c.Local, &c.Class))
 	}
 	r.connectGroups()
+	r.connectMembers()
 	r.Each(func(c *Copy) { c.Handle, c.old, c.verSet, c.verEntity, c.n, c.lost, c.revoked = 0, true, 0, 0, 0, 0, 0 })
 	if len(r.byID) == 0 && len(r.pend) == 0 && len(r.deadIDs) == 0 {
 		r.ready() // nothing to announce: the first entities arrive a round trip earlier
@@ -47,7 +48,7 @@ func (r *Registry) Announce() {
 	}
 	r.Due = false
 	for _, id := range r.deadIDs {
-		if d := r.dead[id]; d.cert != nil && !r.cfg.Faults.DestroyForgot && r.now-d.at < heardFor {
+		if d := r.dead[id]; d.cert != nil && r.now-d.at < heardFor {
 			r.queue(wire.AppendEntity(nil, wire.MsgGone, &wire.Entity{ID: id, Inc: d.inc, Cert: d.cert}))
 		}
 	}
@@ -81,7 +82,7 @@ func (r *Registry) reannounce(c *Copy) {
 	case c.pending && c.Inc == 0, c.placed && !c.drives && c.cert == nil:
 		c.old, c.pending, c.Inc, c.Term = false, true, 0, 0
 		r.announce(c)
-	case c.drives || (c.waiting || c.cert != nil) && !r.cfg.Faults.CertDropped:
+	case c.drives || c.waiting || c.cert != nil:
 		drives := c.drives && !c.waiting
 		c.old, c.pending = !drives, drives
 		m := wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.certTerm, Nonce: c.nonce, Class: c.Class.Local, Flags: c.Flags, Owner: c.Owner, Cert: c.cert}
@@ -89,9 +90,7 @@ func (r *Registry) reannounce(c *Copy) {
 			m.Flags |= wire.EntityDrives
 		}
 		m.Values, m.Mask, m.Chunk = r.current(c, c.Class.All, nil)
-		if c.Group != "" {
-			r.tellGroup(c)
-		}
+		r.tellWho(c)
 		r.queue(wire.AppendEntity(nil, wire.MsgAgain, &m))
 	}
 }
@@ -101,9 +100,7 @@ func (r *Registry) announce(c *Copy) {
 	m := wire.Entity{ID: c.ID, Nonce: c.nonce, Class: c.Class.Local, Flags: c.Flags}
 	m.Values, m.Mask, m.Chunk = r.current(c, c.Class.All, nil)
 	c.Sent = len(m.Values)
-	if c.Group != "" {
-		r.tellGroup(c)
-	}
+	r.tellWho(c)
 	r.queue(wire.AppendEntity(nil, wire.MsgSpawn, &m))
 }
 
@@ -139,7 +136,7 @@ func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 			r.flush, r.timeMS = r.Welcome.Flush, r.Welcome.TimeMS
 			r.Host, r.HostTerm = r.Welcome.Host, r.Welcome.HostTerm
 			r.People++
-			r.Players[r.Welcome.Player] = wire.Player{ID: r.Welcome.Player, Present: true, Eligible: r.Welcome.Eligible}
+			r.Players[r.Welcome.Player] = wire.Player{ID: r.Welcome.Player, Present: true, Eligible: r.Welcome.Eligible, Authority: r.Welcome.Authority}
 		}
 	case wire.MsgRefuse:
 		var m wire.Refuse
@@ -227,7 +224,7 @@ func (r *Registry) number(num, id uint32, hash uint64) *Class {
 func (r *Registry) endMark() {
 	r.EndMark = true
 	r.Each(func(c *Copy) {
-		if c.old && !c.pending && !c.placed && !r.cfg.Faults.NoEndMark {
+		if c.old && !c.pending && !c.placed {
 			r.drop(c, wire.WhyStale, wire.PlayerID{}, false, nil)
 		}
 	})

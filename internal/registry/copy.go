@@ -51,6 +51,8 @@ type Copy struct {
 	// Group is who may know of it, as this client knows from its drive; "": everyone. GroupRefused is why it is not what Restrict asked for.
 	Group        string
 	GroupRefused uint8
+	// Audience is who may know of it, as this client decided as an authority; nil: it did not.
+	Audience *wire.Audience
 
 	// Sent is how many bytes of values left last; 0: none yet. Keyframe is the owner's: a keyframe is among what is marked.
 	Sent     int

@@ -57,7 +57,7 @@ func (r *Registry) Release(c *Copy) {
 	}
 	m := wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.Term, N: c.n}
 	c.revoked = 0
-	m.Values, m.Mask, m.Chunk = r.current(c, c.Class.All&^(c.Class.Init|c.Class.Auth), nil)
+	m.Values, m.Mask, m.Chunk = r.current(c, r.writable(c), nil)
 	r.queue(wire.AppendEntity(nil, wire.MsgRelease, &m))
 }
 
@@ -212,6 +212,9 @@ func (p *packer) deltas() {
 		d := wire.Delta{Handle: c.Handle, Gen: c.Gen, Term: c.Term.N(), N: c.n, Mask: sent, Chunk: chunk}
 		if c.Cut && sent&c.Class.Motion != 0 {
 			d.Cut, c.Cut = true, false
+		}
+		if r.cfg.Faults.NoGeneration {
+			d.Gen = 0
 		}
 		p.record(c, &d, values)
 		if sent == 0 {

@@ -131,7 +131,7 @@ func (s *Shard) create(o *Session, m *wire.Entity, c *table.Class, inc, term wir
 		o.refuse(m, wire.RefusedLimit)
 		return nil
 	}
-	e.Nonce, e.Flags, e.RoleVer, e.Born = m.Nonce, m.Flags&^wire.EntityDrives, s.flush+1, s.flush+1
+	e.Nonce, e.Flags, e.RoleVer, e.Born = m.Nonce, m.Flags&^o.barredFlags(), s.flush+1, s.flush+1
 	if e.Flags&wire.EntityHosted == 0 {
 		e.Owner = driver.Player
 	}
@@ -143,7 +143,7 @@ func (s *Shard) create(o *Session, m *wire.Entity, c *table.Class, inc, term wir
 		e.Maker = s.share(o.Player)
 		e.Maker.Entities++
 	}
-	s.accept(e, m.Mask, m.Values)
+	s.accept(e, m.Mask, m.Values, o.barred(c)&^c.Init)
 	e.Dirty = 0 // nobody knows it yet: who comes to know it is introduced to all of this
 	if c.Position >= 0 {
 		s.grid.Add(e.Handle, m.Chunk)
@@ -160,12 +160,12 @@ func (s *Shard) create(o *Session, m *wire.Entity, c *table.Class, inc, term wir
 	return e
 }
 
-// accept stores the values of the slots in mask, whose lengths were checked, if they differ from what is held.
-func (s *Shard) accept(e *table.Entity, mask uint64, values []byte) {
+// accept stores the values of the slots in mask, whose lengths were checked, if they differ from what is held, but those in not.
+func (s *Shard) accept(e *table.Entity, mask uint64, values []byte, not uint64) {
 	for m := mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		l := e.Class.ValueLen(i, values)
-		if string(e.Value(i)) != string(values[:l]) && !s.set(e, i, values[:l]) {
+		if not>>i&1 == 0 && string(e.Value(i)) != string(values[:l]) && !s.set(e, i, values[:l]) {
 			s.stats.Refused++
 		}
 		values = values[l:]
@@ -255,7 +255,7 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 	}
 	e := s.table.ByID(m.ID)
 	switch {
-	case s.table.Gone(m.ID) >= m.Inc && !s.cfg.Faults.GoneForgotten || e != nil && e.Inc > m.Inc:
+	case s.table.Gone(m.ID) >= m.Inc || e != nil && e.Inc > m.Inc:
 		o.refuse(m, wire.RefusedDead)
 	case e == nil || e.Inc < m.Inc:
 		if e != nil {
@@ -273,7 +273,7 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 		s.resume(e, o, m)
 	case e.AnnTerm != 0 && m.Term > e.AnnTerm && e.Driver != o.number && e.Class == c: // the highest term wins
 		e.Nonce = m.Nonce
-		s.accept(e, m.Mask, m.Values)
+		s.accept(e, m.Mask, m.Values, o.barred(c)&^c.Init)
 		s.place(e, m.Chunk)
 		s.pass(e, o, s.table.NextTerm())
 		e.AnnTerm = m.Term
@@ -305,8 +305,8 @@ func (s *Shard) destroy(o *Session, m *wire.Entity) {
 		return
 	}
 	mine := e.Driver == o.number && (m.Inc == e.Inc || m.Inc == 0 && m.Nonce == e.Nonce)
-	hosts := s.host == o && m.Inc == e.Inc && e.Flags&wire.EntityOwnerOnly == 0
-	if !mine && !hosts && !s.strict() && m.Inc == e.Inc {
+	hosts := m.Inc == e.Inc && (o.Authority || s.host == o && e.Flags&wire.EntityOwnerOnly == 0)
+	if !mine && !hosts && !s.strict() && m.Inc == e.Inc && e.Flags&wire.EntityActor == 0 {
 		s.tolerated(o, e, "destruction by a player that does not drive it") // B-054
 	} else if !mine && !hosts {
 		s.stats.Refused++

@@ -204,6 +204,10 @@ func (o *Session) nearSegments() []nearSeg {
 		}
 	}
 	switch {
+	case o.Authority:
+		for i := b.global.to; int(i) < len(b.segs); i++ {
+			near = append(near, nearSeg{0, i})
+		}
 	case len(o.views) == 0:
 	case len(o.views) > 1 || len(b.regions) < 16: // regions of several views may overlap; a view touches 27 and more
 		for i := b.global.to; int(i) < len(b.segs); {

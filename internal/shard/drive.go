@@ -94,7 +94,7 @@ func (s *Shard) release(o *Session, m *wire.Entity) {
 	}
 	c := e.Class
 	if c.ValuesLen(m.Mask, m.Values) == len(m.Values) {
-		mask, values := m.Mask&^(c.Auth|c.Init), m.Values
+		mask, values := m.Mask&^o.barred(c), m.Values
 		keep := s.scratch.values[:0]
 		kept := uint64(0)
 		for i := range c.Slots {
@@ -108,7 +108,7 @@ func (s *Shard) release(o *Session, m *wire.Entity) {
 			}
 			values = values[l:]
 		}
-		s.accept(e, kept, keep)
+		s.accept(e, kept, keep, 0)
 		s.scratch.values = keep[:0]
 		if c.Position >= 0 && kept>>c.Position&1 != 0 {
 			s.place(e, m.Chunk)
@@ -164,13 +164,7 @@ func (s *Shard) pass(e *table.Entity, to *Session, term wire.Count) {
 			old.avatar = nil
 		}
 	}
-	switch {
-	case s.cfg.Faults.SameTerm:
-	case s.cfg.Faults.NumbersKept:
-		e.Term = term
-	default:
-		e.NewTerm(term)
-	}
+	e.NewTerm(term)
 	e.Revoking, e.Target, e.ToHost, e.Deadline = false, 0, false, 0
 	e.Driver, e.Owner = 0, wire.PlayerID{}
 	if to != nil {

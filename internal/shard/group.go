@@ -128,6 +128,7 @@ func (o *Session) mayForetell(id wire.ID) bool {
 // firstAudience gives a new entity the audience that its flags and its maker ask for.
 func (s *Shard) firstAudience(o *Session, e *table.Entity) {
 	switch g := o.foretold[e.ID]; {
+	case s.foreseen(o, e):
 	case e.Flags&wire.EntityOwnerAlone != 0:
 		s.setOwnAudience(e, s.intern(Audience{Only: true})) // but for its driver
 	case g != "":

@@ -50,6 +50,10 @@ func (o *Session) scan() {
 			}
 		})
 	}
+	if o.Authority {
+		o.scanAll()
+		return
+	}
 	for _, e := range s.global {
 		if o.pairs.get(e.Handle) == nil {
 			o.check(e)
@@ -66,6 +70,9 @@ func (o *Session) distance(e *table.Entity) int64 {
 }
 
 func (o *Session) chunkDistance(c grid.Chunk) int64 {
+	if o.Authority {
+		return 0
+	}
 	d := int64(math.MaxInt64)
 	for _, v := range o.views {
 		d = min(d, v.Distance(c))
@@ -122,11 +129,7 @@ func (o *Session) check(e *table.Entity) {
 			o.introduce(p)
 		}
 	case refused:
-		switch {
-		case d <= s.reach(e)+1:
-		case p.flags&named != 0 && p.flags&forgotten == 0:
-			o.depart(p) // a second introduction may have found room before this client told so
-		default:
+		if d > s.reach(e)+1 {
 			o.forget(e)
 		}
 	}
@@ -221,9 +224,4 @@ func (o *Session) nearestFirst() {
 }
 
 // visible is the mask of slots that shared records and baselines may carry: owner slots go to the owning session alone (B-024).
-func (s *Shard) visible(e *table.Entity) uint64 {
-	if s.cfg.Faults.OwnerTold {
-		return e.Class.All
-	}
-	return e.Class.All &^ e.Class.Owner
-}
+func (s *Shard) visible(e *table.Entity) uint64 { return e.Class.All &^ e.Class.Owner }

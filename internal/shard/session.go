@@ -19,6 +19,9 @@ type Identity struct {
 	Senior   uint64 // lower joined the realm earlier
 	Eligible bool   // may become host
 	Observer bool   // may not write
+	// Authority is a trusted server: it may write auth slots, correct and destroy anything, decide who may know of what, and has the whole
+	// world in reach.
+	Authority bool
 }
 
 // Session is one client in a world.
@@ -49,9 +52,10 @@ type Session struct {
 	owned  int  // entities it drives
 	tick   uint32
 
-	joined   map[string]bool    // groups that it asked to be in
-	foretold map[wire.ID]string // groups of entities that it is about to announce
-	admit    []uint64           // bit set: audiences that admit it
+	joined   map[string]bool      // groups that it asked to be in
+	foretold map[wire.ID]string   // groups of entities that it is about to announce
+	verdicts map[wire.ID]Audience // of an authority: audiences of entities that it is about to announce
+	admit    []uint64             // bit set: audiences that admit it
 
 	pairs              pairs
 	intros             []uint32 // handles to introduce or, after a loss, to introduce again
@@ -84,7 +88,7 @@ func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch u
 	s.byNumber[o.number] = o
 	o.judgeAll()
 	w := wire.Welcome{Version: wire.Version, Epoch: s.cfg.Epoch, Start: s.cfg.Start, World: epoch, Flush: s.flush, TimeMS: s.ms(),
-		Player: id.Player, Eligible: id.Eligible, Host: s.Host(), HostTerm: s.hostTerm, Profile: s.cfg.Profile}
+		Player: id.Player, Eligible: id.Eligible, Authority: id.Authority, Host: s.Host(), HostTerm: s.hostTerm, Profile: s.cfg.Profile}
 	o.queue(w.Append(nil))
 	o.tellClasses()
 	for _, g := range slices.Sorted(maps.Keys(s.members[o.Player])) {
@@ -92,10 +96,10 @@ func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch u
 	}
 	there := make([]wire.Player, 0, len(s.sessions))
 	for _, p := range s.sessions {
-		there = append(there, wire.Player{ID: p.Player, Present: true, Eligible: p.Eligible})
+		there = append(there, wire.Player{ID: p.Player, Present: true, Eligible: p.Eligible, Authority: p.Authority})
 	}
 	o.queuePlayers(there)
-	s.roster = append(s.roster, wire.Player{ID: id.Player, Present: true, Eligible: id.Eligible})
+	s.roster = append(s.roster, wire.Player{ID: id.Player, Present: true, Eligible: id.Eligible, Authority: id.Authority})
 	s.elect()
 	return o
 }
@@ -114,7 +118,7 @@ func (s *Shard) Leave(now time.Duration, o *Session, why wire.Why) {
 		}
 	}
 	delete(s.byNumber, o.number)
-	s.roster = append(s.roster, wire.Player{ID: o.Player, Eligible: o.Eligible})
+	s.roster = append(s.roster, wire.Player{ID: o.Player, Eligible: o.Eligible, Authority: o.Authority})
 	o.pairs.each(func(p *pair) { s.table.ByHandle(p.handle).Refs-- })
 	o.pairs.init()
 	s.elect()
@@ -213,6 +217,10 @@ func (o *Session) Message(_ uint64, stream int, msg []byte) {
 		o.room()
 	case wire.MsgWatch:
 		err = o.watch(body)
+	case wire.MsgAudience:
+		err = o.verdict(body)
+	case wire.MsgMember:
+		err = o.member(body)
 	default:
 		var m wire.Entity
 		if m, err = wire.ParseEntity(kind, body); err == nil {

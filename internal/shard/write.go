@@ -48,7 +48,7 @@ func (s *Shard) delta(o *Session, c *table.Class, tick uint32, d *wire.Delta) {
 		s.stats.Beats++
 		return
 	}
-	bad := d.Mask & (c.Auth | c.Init)
+	bad := d.Mask & o.barred(c)
 	if d.Cut && d.Mask&c.Motion != 0 {
 		s.capture.cut = true
 		defer func() { s.capture.cut = false }()
@@ -84,7 +84,7 @@ func (s *Shard) delta(o *Session, c *table.Class, tick uint32, d *wire.Delta) {
 // reject tells a driver which of its slots the relay does not apply, once per change of reason.
 func (s *Shard) reject(o *Session, e *table.Entity, slots uint64) {
 	reason := uint8(0)
-	if slots&(e.Class.Auth|e.Class.Init) != 0 {
+	if slots&o.barred(e.Class) != 0 {
 		reason = wire.RefusedRights
 	} else if slots != 0 {
 		reason = wire.RefusedInvalid
@@ -113,13 +113,13 @@ func (s *Shard) override(o *Session, m *wire.Entity) {
 	c := e.Class
 	d := s.session(e.Driver)
 	switch {
-	case m.Mask == 0 || m.Mask&(c.Auth|c.Init) != 0 || c.ValuesLen(m.Mask, m.Values) != len(m.Values):
+	case m.Mask == 0 || m.Mask&o.barred(c) != 0 || c.ValuesLen(m.Mask, m.Values) != len(m.Values):
 		s.refuseOverride(o, m, wire.RefusedRights)
 		return
 	case d != nil && d != o && d.unacked() > overrideRoom: // the host must not fill the driver's window
 		s.refuseOverride(o, m, wire.RefusedLimit)
 		return
-	case s.host == o && e.Flags&wire.EntityOwnerOnly == 0:
+	case e.Flags&wire.EntityOwnerOnly == 0 && (o.Authority || s.host == o), o.Authority && m.Mask&^c.Auth == 0:
 	case s.strict():
 		if s.host == o {
 			s.stats.OwnerOnly++

@@ -51,6 +51,7 @@ const (
 	EntityDrives // re-announcement: the sender drove it
 
 	EntityOwnerAlone = 1 << 13 // nobody but its driver knows of it
+	EntityActor      = 1 << 14 // an authority spawned it: copies are simulated proxies
 )
 
 // Intro is an entity with a baseline of the slots that the observer may see.

@@ -64,17 +64,18 @@ const (
 
 // Welcome answers Hello.
 type Welcome struct {
-	Version  uint8
-	Epoch    uint64 // of the relay: all handles and versions of an older one are void
-	Start    uint32 // counts the starts of the relay
-	World    uint8  // epoch of the session in this world
-	Flush    uint32
-	TimeMS   uint32
-	Player   PlayerID
-	Eligible bool // may become host
-	Host     PlayerID
-	HostTerm Count
-	Profile  Profile
+	Version   uint8
+	Epoch     uint64 // of the relay: all handles and versions of an older one are void
+	Start     uint32 // counts the starts of the relay
+	World     uint8  // epoch of the session in this world
+	Flush     uint32
+	TimeMS    uint32
+	Player    PlayerID
+	Eligible  bool // may become host
+	Authority bool // is a trusted server
+	Host      PlayerID
+	HostTerm  Count
+	Profile   Profile
 }
 
 // Append writes the message.
@@ -86,7 +87,7 @@ func (m *Welcome) Append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, m.Flush)
 	b = binary.LittleEndian.AppendUint32(b, m.TimeMS)
 	b = append(b, m.Player[:]...)
-	b = append(b, boolByte(m.Eligible))
+	b = append(b, boolByte(m.Eligible)|boolByte(m.Authority)<<1)
 	b = appendCount(appendOwner(b, m.Host), m.HostTerm)
 	p := &m.Profile
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p.ChunkSize))
@@ -100,8 +101,9 @@ func (m *Welcome) Append(b []byte) []byte {
 // ParseWelcome reads the body of a MsgWelcome.
 func ParseWelcome(b []byte) (m Welcome, err error) {
 	r := cursor{b: b}
-	m = Welcome{Version: r.u8(), Epoch: r.u64(), Start: r.u32(), World: r.u8(), Flush: r.u32(), TimeMS: r.u32(), Player: r.player(),
-		Eligible: r.u8() != 0, Host: r.owner(), HostTerm: r.count()}
+	m = Welcome{Version: r.u8(), Epoch: r.u64(), Start: r.u32(), World: r.u8(), Flush: r.u32(), TimeMS: r.u32(), Player: r.player()}
+	flags := r.u8()
+	m.Eligible, m.Authority, m.Host, m.HostTerm = flags&1 != 0, flags&2 != 0, r.owner(), r.count()
 	m.Profile = Profile{ChunkSize: math.Float64frombits(r.u64()), Reach: r.u8(), PropertyReach: r.u8(), MaxRate: r.u8(), Flags: r.u8(),
 		FlushMS: r.u16(), KeyframeMS: r.u16(), SilenceMS: r.u16(), MaxEntities: r.u32(), Decay: r.u8()}
 	if p := &m.Profile; !(p.ChunkSize > 0) || math.IsInf(p.ChunkSize, 1) || p.MaxRate == 0 || p.PropertyReach > p.Reach {
@@ -163,9 +165,10 @@ func ParseHost(b []byte) (m Host, err error) {
 
 // Player says that someone is in the world, or has left it.
 type Player struct {
-	ID       PlayerID
-	Present  bool
-	Eligible bool
+	ID        PlayerID
+	Present   bool
+	Eligible  bool
+	Authority bool
 }
 
 // MaxPlayers is how many players one message names.
@@ -177,7 +180,7 @@ func AppendPlayers(b []byte, list []Player) (_ []byte, rest []Player) {
 	n := min(len(list), MaxPlayers)
 	b = binary.AppendUvarint(append(b, MsgPlayer), uint64(n))
 	for _, p := range list[:n] {
-		b = append(append(b, p.ID[:]...), boolByte(p.Present)|boolByte(p.Eligible)<<1)
+		b = append(append(b, p.ID[:]...), boolByte(p.Present)|boolByte(p.Eligible)<<1|boolByte(p.Authority)<<2)
 	}
 	return b, list[n:]
 }
@@ -192,7 +195,7 @@ func ParsePlayers(b []byte, f func(Player)) error {
 	for range n {
 		p := Player{ID: r.player()}
 		flags := r.u8()
-		p.Present, p.Eligible = flags&1 != 0, flags&2 != 0
+		p.Present, p.Eligible, p.Authority = flags&1 != 0, flags&2 != 0, flags&4 != 0
 		f(p)
 	}
 	return nil

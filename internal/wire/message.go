@@ -27,6 +27,8 @@ const (
 	MsgWatch      = 26 // up: what else the session wants to be told of
 	MsgForgot     = 27 // up: nothing was heard of an entity, its copy is gone
 	MsgTravel     = 18 // up: another world, on the same session
+	MsgAudience   = 29 // up, of an authority: who may know of an entity
+	MsgMember     = 30 // up, of an authority: a player into a group, or out of it
 
 	MsgWelcome  = 32 // down: the answer to Hello
 	MsgRefuse   = 33 // down: the session ends
