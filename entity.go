@@ -37,8 +37,11 @@ func (e *Entity) Role() Role { return e.role }
 
 func (e *Entity) entity() *Entity { return e }
 
+func (e *Entity) embedThrongEntity() {}
+
 // Object is a pointer to a struct that embeds [Entity]. Nothing else can be one.
 type Object interface {
+	embedThrongEntity() // what the compiler says is missing: it names the first method in the order of the alphabet
 	entity() *Entity
 }
 

@@ -17,13 +17,13 @@ func (forged) entity() *throng.Entity { return nil }
 var Lamps = throng.NewClass[Lamp]("lamp", throng.ClassConfig{})
 
 var (
-	_ = throng.NewClass[Stone]("stone", throng.ClassConfig{}) // want "*Stone does not satisfy"
+	_ = throng.NewClass[Stone]("stone", throng.ClassConfig{}) // want "missing method embedThrongEntity"
 	_ = throng.NewClass[*Lamp]("lamp", throng.ClassConfig{})  // want "does not satisfy"
 	_ = throng.NewClass[int32]("int", throng.ClassConfig{})   // want "does not satisfy"
 
-	_ throng.Object = Lamp{}   // want "method entity has pointer receiver"
-	_ throng.Object = &Stone{} // want "missing method entity"
-	_ throng.Object = forged{} // want "unexported method entity"
+	_ throng.Object = Lamp{}   // want "method embedThrongEntity has pointer receiver"
+	_ throng.Object = &Stone{} // want "missing method embedThrongEntity"
+	_ throng.Object = forged{} // want "missing method embedThrongEntity"
 	_ throng.Item   = forged{} // want "missing method addTo"
 	_ throng.Object = &Lamp{}
 
