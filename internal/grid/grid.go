@@ -15,7 +15,8 @@ type Cell struct {
 	Chunk   Chunk
 	Handles []uint32 // who is here, in no order
 	home    *bucket
-	slot    int32 // index in the layer's list
+	slot    int32     // index in the layer's list
+	few     [5]uint32 // what Handles lies in while it fits: a crowd has about two a chunk, and memory elsewhere is a cache miss more
 }
 
 // Grid knows which entities stand in which chunk. The zero value is not ready; use New.
@@ -84,7 +85,7 @@ func (g *Grid) Move(handle uint32, c Chunk) {
 		}
 		to = from.home
 	}
-	if r := c.Region(); to == nil || to.region != r {
+	if r := c.Region(); to == nil || p.Chunk.Region() != r {
 		to = g.bucket(r)
 	}
 	cell := to.cell(c)
@@ -144,7 +145,10 @@ func (g *Grid) open(b *bucket, c Chunk) *Cell {
 	} else {
 		cell = new(Cell)
 	}
-	*cell = Cell{Chunk: c, Handles: cell.Handles[:0], home: b, slot: int32(len(l.cells))}
+	cell.Chunk, cell.home, cell.slot = c, b, int32(len(l.cells))
+	if cell.Handles == nil {
+		cell.Handles = cell.few[:0]
+	}
 	l.cells = append(l.cells, cell)
 	l.at[spot(c)] = uint8(len(l.cells))
 	b.cells++
