@@ -45,8 +45,10 @@ func (w *world) calm() {
 	}
 	w.rights.last = began
 	w.note("calm")
+	var longest time.Duration // a timer that has run out is short again, but was waited for
 	for w.res.Bad == "" {
-		at := w.rights.last + w.bound()
+		longest = max(longest, w.bound())
+		at := w.rights.last + longest
 		if w.unsettled() {
 			at = max(at, w.Now()+frameTime)
 		} else if w.Now() >= at {

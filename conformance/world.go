@@ -281,6 +281,7 @@ func (w *world) bury(seat int) {
 	if s := w.lingers[seat]; s != nil {
 		delete(w.lingers, seat)
 		w.relay.Leave(w.Now(), s, wire.WhyReleased)
+		w.rights.last = w.Now()
 		w.wake()
 	}
 }

@@ -342,6 +342,9 @@ func (s *Shard) Flush(now time.Duration, out []transport.Datagram) []transport.D
 		if full {
 			out = s.bundle(o, out)
 		} else {
+			if !o.looked && len(s.moved) == 0 {
+				o.endMark() // what it waited for may have become its own to drive
+			}
 			out = s.control(o, out)
 		}
 		if d, ok := o.conn.Deadline(); ok {
