@@ -29,6 +29,8 @@ var modes = []Mode{
 	{Name: "two lanes", Reach: 2, PropertyReach: 1},
 	{Name: "restarts", Reach: 1, PropertyReach: 1, Restarts: 2, More: map[string]int{"restart": 2}},
 	{Name: "pass-through", Reach: 1, PropertyReach: 1, PassThrough: true},
+	{Name: "hand-overs", Reach: 1, PropertyReach: 1, More: map[string]int{"request": 30, "grant": 15, "override": 20, "stall": 6}},
+	{Name: "comings and goings", Reach: 1, PropertyReach: 1, More: map[string]int{"avatar": 15, "leave": 6, "crash": 4, "reconnect": 6, "replace": 4, "cut": 5, "destroy": 8}},
 	{Name: "audiences", Reach: 1, PropertyReach: 1, More: map[string]int{"audience": 20, "group": 6}},
 	{Name: "decay", Reach: 3, PropertyReach: 3, Decay: wire.DecayLinear5},
 	{Name: "decay lanes", Reach: 2, PropertyReach: 1, Decay: wire.DecayExponential},

@@ -166,6 +166,11 @@ var entityOps = []operation{
 			}
 		}},
 	{name: "spawn", weight: 9, when: on, draw: drawSpawn, run: runSpawn},
+	{name: "avatar", weight: 0, when: on, run: runSpawn, // the same id again and again
+		draw: func(_ *generator, _ *world, p *player) ([]int, bool) {
+			ref := refAvatar + p.i
+			return []int{ref, spawnAvatar, 0}, p.reg.Find(idOfRef(ref)) == nil
+		}},
 	{name: "destroy", weight: 4, when: on, // by driver or host
 		draw: func(g *generator, w *world, p *player) ([]int, bool) {
 			host := w.relay.Host() == p.id

@@ -8,6 +8,7 @@ import (
 	"github.com/throng-dev/throng/internal/memnet"
 	"github.com/throng-dev/throng/internal/registry"
 	"github.com/throng-dev/throng/internal/session"
+	"github.com/throng-dev/throng/internal/trace"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/transport"
 )
@@ -141,7 +142,11 @@ func idOf(p *player) transport.ID { return transport.ID(1 + p.i + 100*p.joined) 
 
 // fresh is a program that starts anew: it knows nothing.
 func (p *player) fresh() {
-	p.reg = registry.New(registry.Config{Encode: p.encode, Nonce: p.w.writes << 8, World: "w", Agent: "sim", MaxEntities: p.w.mode.Room, Faults: p.w.opt.Client})
+	var sink trace.Sink
+	if p.w.opt.Log && p.w.opt.Trace {
+		sink = traced{p}
+	}
+	p.reg = registry.New(registry.Config{Trace: sink, Encode: p.encode, Nonce: p.w.writes << 8, World: "w", Agent: "sim", MaxEntities: p.w.mode.Room, Faults: p.w.opt.Client})
 	p.classes = p.classes[:0]
 	for _, c := range classes {
 		p.classes = append(p.classes, p.reg.AddClass(c, nil))

@@ -8,9 +8,10 @@ import (
 )
 
 var (
-	programs = flag.Int("programs", 700, "random programs to play in each mode")
+	programs = flag.Int("programs", 300, "random programs to play in each mode")
 	first    = flag.Uint64("seed", 1, "first seed")
 	only     = flag.String("mode", "", "play this mode only")
+	tracing  = flag.Bool("tell", false, "tell of a failing kept program what every client takes and sends")
 )
 
 // TestPrograms is: no loss, double or reordering of packets loses a write, leaves a zombie or makes two drivers.

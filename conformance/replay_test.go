@@ -23,7 +23,7 @@ func TestKeptPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if res := Play(p, Options{Log: true}); res.Bad != "" {
+			if res := Play(p, Options{Log: true, Trace: *tracing}); res.Bad != "" {
 				t.Fatalf("%s\n%s", res.Bad, strings.Join(res.Log, "\n"))
 			}
 		})

@@ -19,13 +19,12 @@ type Options struct {
 	Client registry.Faults
 	Play   Faults
 	Log    bool
+	Trace  bool // in the log, what every client takes and sends
 }
 
 // Faults break rules that lie in how the core is used, not in its code.
 type Faults struct {
 	SameStart bool // a relay that starts again counts terms and incarnations from where the first began
-	// CertDropped lets only who drives re-announce after a restart: who held the certificate of something in hand-over does not.
-	CertDropped bool
 }
 
 // Result is how a program ended.

@@ -14,7 +14,7 @@ import (
 
 // loadCommand measures a relay.
 type loadCommand struct {
-	Scenario string        `arg:"" optional:"" default:"crowd" enum:"crowd" help:"What is played."`
+	Scenario string        `arg:"" optional:"" default:"crowd" enum:"crowd,hotspot,churn,idle,handshake" help:"What is played: crowd, hotspot, churn, idle or handshake."`
 	Clients  int           `placeholder:"N" help:"How many clients; 0: 500, for hotspot 200, for churn 100, for idle 10000, for handshake 64 at a time."`
 	Sink     bool          `help:"Clients that decode and check without game structs, for more than ordinary ones on one core can serve."`
 	For      time.Duration `default:"20s" help:"How long is measured."`

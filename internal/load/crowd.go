@@ -17,10 +17,7 @@ func (r *run) crowd(ctx context.Context) error {
 	if err := r.window(ctx, r.Window); err != nil {
 		return err
 	}
-	if err := r.check(ctx); err != nil {
-		return err
-	}
-	return r.floor(ctx)
+	return r.check(ctx)
 }
 
 // inReach is how many others a client has in reach now, on average.

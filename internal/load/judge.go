@@ -55,6 +55,7 @@ func judge(clients []client) *findings {
 	for _, t := range truth {
 		near[t.cell] = append(near[t.cell], t)
 	}
+	f.hosts(clients)
 	seen := map[throng.NetID]uint64{} // slots whose last value somebody else holds
 	watched := map[throng.NetID]bool{}
 	for i, c := range clients {
@@ -127,6 +128,25 @@ func (f *findings) same(c client, h, t *holding) (agree uint64) {
 		f.add(c, h.id, "its term is %#x instead of %#x", h.term, t.term)
 	}
 	return agree
+}
+
+// hosts compares who clients think is host.
+func (f *findings) hosts(clients []client) {
+	var first throng.PlayerID
+	for i, c := range clients {
+		p, ok := c.(*player)
+		if !ok {
+			return
+		}
+		switch h, known := p.w.Host(); {
+		case !known:
+			f.add(c, throng.NetID{}, "it does not know who is host")
+		case i == 0:
+			first = h
+		case h != first:
+			f.add(c, throng.NetID{}, "its host is %v, that of another %v", h, first)
+		}
+	}
 }
 
 // place is where a client looks from.

@@ -33,7 +33,8 @@ type meter struct {
 
 	updates                      uint64
 	samples, fresh               uint64
-	nearSamples, nearFresh       uint64 // of the nearest 20
+	nearSamples, nearFresh       uint64 // of the nearest ones
+	ranked                       bool   // these are looked at
 	latency, age, baseline       histogram
 	duplicates, strange, unheard uint64 // second OnSpawn; values nobody sent; entities nobody spawned
 }
@@ -226,28 +227,42 @@ func (m *meter) judge(at time.Duration) {
 	if s.avatar == nil {
 		return
 	}
-	t := m.near(s.avatar)
+	if age, fresh, ok := s.look(m.near(s.avatar), at); ok {
+		m.samples++
+		if fresh {
+			m.fresh++
+		}
+		if age >= 0 {
+			m.age.add(age)
+		}
+	}
+	if m.ranked && m.rng.IntN(4) == 0 {
+		if _, fresh, ok := s.look(m.neighbour(s.avatar), at); ok {
+			m.nearSamples++
+			if fresh {
+				m.nearFresh++
+			}
+		}
+	}
+}
+
+// look judges what a client holds of an entity: how old it is, −1 if it holds nothing. It is false if there is nothing to judge.
+func (s *seat) look(t *track, at time.Duration) (age time.Duration, fresh, ok bool) {
 	if t == nil {
-		return
+		return 0, false, false
 	}
 	p := s.pairs[t]
 	if p == nil || !p.held {
-		if since, ok := reachSince(s.avatar, t, at); !ok || at-since <= staleAfter {
-			return // whatever could be held would be younger
-		}
-		m.samples++
-		return
+		// What came within reach just now could not be older than what counts as fresh.
+		since, near := reachSince(s.avatar, t, at)
+		return -1, false, near && at-since > staleAfter
 	}
 	v := t.held(p.state)
-	m.samples++
 	if v < 0 {
-		return
+		return -1, false, true
 	}
-	age := at - t.versions[v].at
-	m.age.add(age)
-	if age <= staleAfter || t.resting && v == t.newest() {
-		m.fresh++
-	}
+	age = at - t.versions[v].at
+	return age, age <= staleAfter || t.resting && v == t.newest(), true
 }
 
 // near is a random entity in reach of another, nil if there is none.

@@ -41,7 +41,12 @@ type player struct {
 	rest bool // it writes nothing
 	now  time.Duration
 	err  error
-	more // of scenarios
+
+	// Of churn.
+	busy    bool // it writes the things that it drives
+	killed  bool
+	has     map[throng.NetID]bool // things
+	granted int                   // drives that came to it
 }
 
 func newPlayer(m *meter, name string, seed uint64, side float64) *player {

@@ -21,6 +21,8 @@ type Process struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Scanner
+
+	stopped bool
 }
 
 // answerWait is how long a child may take to answer. One that is overloaded is slow.
@@ -80,10 +82,19 @@ func (p *Process) Read(window string) (*Readings, error) {
 	return r, nil
 }
 
-// Stop ends the child and waits for it.
-func (p *Process) Stop() {
+// Abandon does what the end of this process would do: it closes the child's input. It waits for the child, for a while.
+func (p *Process) Abandon() error {
+	p.stopped = true
 	p.in.Close()
 	watch := time.AfterFunc(answerWait, func() { p.cmd.Process.Kill() })
 	defer watch.Stop()
-	p.cmd.Wait()
+	return p.cmd.Wait()
+}
+
+// Stop ends the child and waits for it. A second call does nothing.
+func (p *Process) Stop() {
+	if p.stopped {
+		return
+	}
+	_ = p.Abandon() // how it ended is of no interest any more
 }

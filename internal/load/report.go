@@ -36,6 +36,8 @@ type Report struct {
 	FloorCPU  *float64 `json:"floor_cpu_us_per_update"`
 	RelayCore *float64 `json:"relay_core"` // share of a core
 	ClientCPU float64  `json:"client_core"`
+	LateTicks float64  `json:"late_ticks"`   // share of the clients' Ticks that were left out: something kept them from running
+	OtherCPU  *float64 `json:"others_cores"` // cores that other processes used meanwhile
 
 	Latency  Spread `json:"latency_ms"`
 	Age      Spread `json:"age_ms"`
@@ -112,7 +114,7 @@ func (r *Report) Write(w io.Writer) error {
 	if r.RSS != nil {
 		t.row("relay memory", "%.1f MiB", float64(*r.RSS)/(1<<20))
 	}
-	t.row("client core", "%.0f %%", 100*r.ClientCPU)
+	t.row("client core", "%.0f %%; %.1f %% of the Ticks left out%s", 100*r.ClientCPU, 100*r.LateTicks, optional(r.OtherCPU, "; other processes used %.2f cores"))
 	t.row("errors", "%d", r.Errors)
 	if r.Valid {
 		t.row("valid", "yes")

@@ -21,15 +21,15 @@ type taps struct {
 	records atomic.Uint64 // bytes of records, at every tapped client
 
 	mu    sync.Mutex
-	conns []*udp.Conn
+	conns map[int]*udp.Conn // by client; the newest of each
 }
 
 // dialer is for one client.
-func (t *taps) dialer(index int) transport.Dialer { return &tapDialer{t, index%tapped == 0} }
+func (t *taps) dialer(index int) transport.Dialer { return &tapDialer{t, index} }
 
 type tapDialer struct {
 	t     *taps
-	count bool
+	index int
 }
 
 func (d *tapDialer) Dial(ctx context.Context, addr string, token []byte) (transport.Conn, error) {
@@ -38,9 +38,12 @@ func (d *tapDialer) Dial(ctx context.Context, addr string, token []byte) (transp
 		return nil, err
 	}
 	d.t.mu.Lock()
-	d.t.conns = append(d.t.conns, c.(*udp.Conn))
+	if d.t.conns == nil {
+		d.t.conns = map[int]*udp.Conn{}
+	}
+	d.t.conns[d.index] = c.(*udp.Conn)
 	d.t.mu.Unlock()
-	if d.count {
+	if d.index%tapped == 0 {
 		return &tapConn{Conn: c, t: d.t}, nil
 	}
 	return c, nil
@@ -55,6 +58,15 @@ func (t *taps) received() (datagrams, bytes uint64) {
 		datagrams, bytes = datagrams+s.In, bytes+s.BytesIn
 	}
 	return datagrams, bytes
+}
+
+// cut ends a client's connection without a word to the relay.
+func (t *taps) cut(index int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.conns[index]; c != nil {
+		c.Cut()
+	}
 }
 
 type tapConn struct {

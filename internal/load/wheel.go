@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -33,18 +34,22 @@ type client interface {
 	place() (c Cell, ok bool) // that it looks from
 	be(still bool)            // still: it writes nothing any more
 	watches() bool            // it is in the world without an avatar
+	walkIn(side float64)      // from now on it walks in a square of this edge, from some place in it
+	connected() bool
 }
 
 func (s *seat) base() *seat { return s }
 
-func (p *player) title() string { return p.name }
-func (p *player) failed() error { return p.err }
-func (k *sink) title() string   { return k.name }
-func (k *sink) failed() error   { return k.err }
-func (p *player) be(still bool) { p.rest = still }
-func (k *sink) be(still bool)   { k.rest = still }
-func (p *player) watches() bool { return false }
-func (k *sink) watches() bool   { return k.idle && k.reg.Welcomed }
+func (p *player) title() string   { return p.name }
+func (p *player) failed() error   { return p.err }
+func (k *sink) title() string     { return k.name }
+func (k *sink) failed() error     { return k.err }
+func (p *player) be(still bool)   { p.rest = still }
+func (k *sink) be(still bool)     { k.rest = still }
+func (p *player) watches() bool   { return false }
+func (p *player) connected() bool { return p.w != nil }
+func (k *sink) connected() bool   { return k.conn != nil }
+func (k *sink) watches() bool     { return k.idle && k.reg.Welcomed }
 
 // wheel ticks all clients from one goroutine, 60 times a second, each at a phase of its own.
 type wheel struct {
@@ -178,10 +183,9 @@ func (w *wheel) join(ctx context.Context, g *gate, clients []client) error {
 	return w.adopt()
 }
 
-// all are the clients that were adopted.
-func (w *wheel) all() (out []client) {
-	for _, s := range w.spokes {
-		out = append(out, s...)
+// remove takes a client out.
+func (w *wheel) remove(c client) {
+	for i, s := range w.spokes {
+		w.spokes[i] = slices.DeleteFunc(s, func(k client) bool { return k == c })
 	}
-	return out
 }

@@ -17,6 +17,8 @@ type mark struct {
 	datagrams, bytes uint64        // at the clients' sockets
 	records          uint64
 	tapped           uint64 // updates at tapped clients
+	late             uint64
+	busy             time.Duration // of all processes of the machine
 }
 
 func (r *run) mark(window string) (*mark, error) {
@@ -27,7 +29,7 @@ func (r *run) mark(window string) (*mark, error) {
 			return nil, err
 		}
 	}
-	m.at, m.cpu = r.m.now(), cpuTime()
+	m.at, m.cpu, m.busy, m.late = r.m.now(), cpuTime(), busyTime(), r.w.late
 	m.datagrams, m.bytes = r.taps.received()
 	m.records = r.taps.records.Load()
 	for _, s := range r.m.seats {
@@ -53,6 +55,7 @@ func (r *run) window(ctx context.Context, d time.Duration) error {
 	if err != nil {
 		return err
 	}
+	r.see()
 	if err := r.w.play(ctx, r.m.now()+grace, nil); err != nil {
 		return err
 	}
@@ -92,6 +95,16 @@ func (r *run) measured(from, to *mark) {
 		if n := b.Relay.Replication.Malformed - a.Relay.Replication.Malformed; n > 0 {
 			r.fail(fmt.Errorf("the relay got %d malformed frames", n))
 		}
+	}
+	if to.relay != nil {
+		in := float64(to.relay.UDP.In - from.relay.UDP.In)
+		r.uplinkBytes = int(float64(to.relay.UDP.BytesIn-from.relay.UDP.BytesIn) / max(in, 1))
+		r.uplinks.rate = in / float64(max(len(m.seats), 1)) / rep.Seconds * interval.Seconds()
+	}
+	rep.LateTicks = round(float64(to.late-from.late)/(rep.Seconds/frame.Seconds()*spokes), 10_000)
+	if to.busy > 0 && to.relay != nil {
+		others := round(max(0, to.busy-from.busy-(to.cpu-from.cpu)-(to.relay.CPU-from.relay.CPU)).Seconds()/(to.at-from.at).Seconds(), 100)
+		rep.OtherCPU = &others
 	}
 	rep.Bytes = round(float64(bytes)/updates, 100)
 	rep.WireBytes = round(float64(bytes+28*datagrams)/updates, 100)

@@ -48,7 +48,7 @@ func (r *Registry) Announce() {
 	}
 	r.Due = false
 	for _, id := range r.deadIDs {
-		if d := r.dead[id]; d.cert != nil && r.now-d.at < heardFor {
+		if d := r.dead[id]; d.cert != nil && !r.cfg.Faults.DestroyForgot && r.now-d.at < heardFor {
 			r.queue(wire.AppendEntity(nil, wire.MsgGone, &wire.Entity{ID: id, Inc: d.inc, Cert: d.cert}))
 		}
 	}
@@ -82,7 +82,7 @@ func (r *Registry) reannounce(c *Copy) {
 	case c.pending && c.Inc == 0, c.placed && !c.drives && c.cert == nil:
 		c.old, c.pending, c.Inc, c.Term = false, true, 0, 0
 		r.announce(c)
-	case c.drives || c.waiting || c.cert != nil:
+	case c.drives || (c.waiting || c.cert != nil) && !r.cfg.Faults.CertDropped:
 		drives := c.drives && !c.waiting
 		c.old, c.pending = !drives, drives
 		m := wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.certTerm, Nonce: c.nonce, Class: c.Class.Local, Flags: c.Flags, Owner: c.Owner, Cert: c.cert}
@@ -224,7 +224,7 @@ func (r *Registry) number(num, id uint32, hash uint64) *Class {
 func (r *Registry) endMark() {
 	r.EndMark = true
 	r.Each(func(c *Copy) {
-		if c.old && !c.pending && !c.placed {
+		if c.old && !c.pending && !c.placed && !r.cfg.Faults.NoEndMark {
 			r.drop(c, wire.WhyStale, wire.PlayerID{}, false, nil)
 		}
 	})

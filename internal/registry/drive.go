@@ -213,9 +213,6 @@ func (p *packer) deltas() {
 		if c.Cut && sent&c.Class.Motion != 0 {
 			d.Cut, c.Cut = true, false
 		}
-		if r.cfg.Faults.NoGeneration {
-			d.Gen = 0
-		}
 		p.record(c, &d, values)
 		if sent == 0 {
 			r.stats.Beats++

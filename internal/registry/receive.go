@@ -71,7 +71,7 @@ func (r *Registry) malformed(b []byte) {
 // fenced reports that an item about a handle is void: something newer about it was already applied. Frames of the
 // reliable lane carry the number that the next packet had when they were queued; at equal numbers the record is newer.
 func (r *Registry) fenced(handle uint32, stamp uint64, reliable, sets bool) bool {
-	if r.cfg.Faults.NoFence {
+	if r.cfg.Faults.NoFence || reliable && r.cfg.Faults.NoStamp {
 		return false
 	}
 	if stamp *= 2; !reliable {
@@ -172,7 +172,9 @@ func (r *Registry) merge(c *Copy, ver uint32, mask uint64, values []byte) {
 		return
 	}
 	r.tr.delta(trace.In, c, apply, len(values), ver, r.path, "")
-	c.stage(apply, mask, values)
+	if !r.cfg.Faults.AckedDropped || c.wait == nil {
+		c.stage(apply, mask, values)
+	}
 	r.change(c)
 }
 
@@ -275,7 +277,7 @@ func (r *Registry) own(c *Copy, owner wire.PlayerID, term wire.Count, flags uint
 
 // create makes the copy of an incarnation; a body of an older one leaves.
 func (r *Registry) create(id wire.ID, inc wire.Count, k *Class, nonce uint32) *Copy {
-	if c := r.byID[id]; c != nil && c.Inc == 0 && c.pending && !r.answers(c, nonce) {
+	if c := r.byID[id]; c != nil && c.Inc == 0 && c.pending && !r.answers(c, nonce) && !r.cfg.Faults.PendingLost {
 		r.pend[id] = c // waits beside the registry for its bind or refusal
 		delete(r.byID, id)
 	} else if c != nil {

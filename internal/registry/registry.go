@@ -46,10 +46,15 @@ type Faults struct {
 	OneVersion     bool // one version an entity
 	EchoApplied    bool // a driver applies shared records
 	NoFence        bool // introductions and departures are not ordered by packet
-	NoGeneration   bool // deltas name generation 0
 	WaitingApplies bool // a copy applies records between release and baseline
 	DestroyFinal   bool // a destroy is final at the caller before the relay accepted it (R-22a)
 	NoNonce        bool // a bind does not say which announcement it answers
+	NoStamp        bool // binds and assigns are not ordered against departures
+	NoEndMark      bool // nothing removes copies of an older epoch
+	CertDropped    bool // only who drives announces again
+	DestroyForgot  bool // a destruction heard of is not told to a restarted relay
+	PendingLost    bool // an introduction of an id ends the announcement of the same id that waits
+	AckedDropped   bool // what comes while something waits for the game is dropped after its ack
 }
 
 // Stats counts what came and was not applied.

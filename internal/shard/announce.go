@@ -255,7 +255,7 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 	}
 	e := s.table.ByID(m.ID)
 	switch {
-	case s.table.Gone(m.ID) >= m.Inc || e != nil && e.Inc > m.Inc:
+	case s.table.Gone(m.ID) >= m.Inc && !s.cfg.Faults.GoneForgotten || e != nil && e.Inc > m.Inc:
 		o.refuse(m, wire.RefusedDead)
 	case e == nil || e.Inc < m.Inc:
 		if e != nil {

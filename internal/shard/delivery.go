@@ -164,6 +164,9 @@ func (o *Session) Lost(pn uint64) {
 // dirty, whichever chunk it is in now.
 func (o *Session) lostLists(flush uint32) {
 	s := o.shard
+	if s.cfg.Faults.ListsForgotten {
+		return
+	}
 	s.stats.ListsGone++
 	for i := range o.pairs.list {
 		if p := &o.pairs.list[i]; p.state == known {

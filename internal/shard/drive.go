@@ -164,7 +164,13 @@ func (s *Shard) pass(e *table.Entity, to *Session, term wire.Count) {
 			old.avatar = nil
 		}
 	}
-	e.NewTerm(term)
+	switch {
+	case s.cfg.Faults.SameTerm:
+	case s.cfg.Faults.NumbersKept:
+		e.Term = term
+	default:
+		e.NewTerm(term)
+	}
 	e.Revoking, e.Target, e.ToHost, e.Deadline = false, 0, false, 0
 	e.Driver, e.Owner = 0, wire.PlayerID{}
 	if to != nil {

@@ -129,7 +129,11 @@ func (o *Session) check(e *table.Entity) {
 			o.introduce(p)
 		}
 	case refused:
-		if d > s.reach(e)+1 {
+		switch {
+		case d <= s.reach(e)+1:
+		case p.flags&named != 0 && p.flags&forgotten == 0:
+			o.depart(p) // a second introduction may have found room before this client told so
+		default:
 			o.forget(e)
 		}
 	}
@@ -224,4 +228,9 @@ func (o *Session) nearestFirst() {
 }
 
 // visible is the mask of slots that shared records and baselines may carry: owner slots go to the owning session alone (B-024).
-func (s *Shard) visible(e *table.Entity) uint64 { return e.Class.All &^ e.Class.Owner }
+func (s *Shard) visible(e *table.Entity) uint64 {
+	if s.cfg.Faults.OwnerTold {
+		return e.Class.All
+	}
+	return e.Class.All &^ e.Class.Owner
+}

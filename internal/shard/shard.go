@@ -65,6 +65,11 @@ type Faults struct {
 	OverrideLost   bool // override numbers are ignored
 	LevelForgotten bool // what an observer lacks when its level changes stays lacking (B-071)
 	RoleForgotten  bool // owner and term changed while introducing are not dirty
+	ListsForgotten bool // a loss reported after the lists of its flush were dropped is none
+	NumbersKept    bool // what counts within a term goes on in the next
+	SameTerm       bool // a hand-over does not change the term
+	OwnerTold      bool // owner slots are in shared records and baselines (B-024)
+	GoneForgotten  bool // a re-announcement of what was destroyed is taken
 	SegmentsForAll bool // segments are copied whatever their audience
 	DenyForgotten  bool // who lost an entity by its audience keeps it
 }

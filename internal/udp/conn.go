@@ -148,6 +148,13 @@ func (c *Conn) Close() error {
 	return c.socket.close()
 }
 
+// Cut closes the socket without a goodbye, as the end of a process or a cable does.
+func (c *Conn) Cut() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.socket.close()
+}
+
 // Stats may be called by any goroutine.
 func (c *Conn) Stats() Stats { return c.counters.stats() }
 

@@ -1,0 +1,97 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/throng-dev/throng/internal/udp"
+)
+
+// HandshakeReport is what it costs to let clients in: tokens opened, addresses proven, keys agreed on.
+type HandshakeReport struct {
+	PerS    float64 `json:"per_s"`        // that were made
+	CPU     float64 `json:"relay_cpu_us"` // of the relay for each, goodbye included
+	PerCore float64 `json:"per_s_and_core"`
+}
+
+// handshake has some clients connect and leave again, one after another without a pause.
+func (r *run) handshake(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var made, failed atomic.Uint64
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer cancel()
+	for i := range r.Clients {
+		work.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				token, err := r.gate.tokens(fmt.Sprintf("h%d-%d", i, n))(ctx)
+				if err != nil {
+					failed.Add(1)
+					return
+				}
+				c, err := udp.Dialer{}.Dial(ctx, r.gate.addr, token)
+				switch {
+				case ctx.Err() != nil && err != nil:
+				case err != nil:
+					failed.Add(1)
+				default:
+					made.Add(1)
+				}
+				if err == nil {
+					c.Close()
+				}
+			}
+		})
+	}
+	read := func(window string) (*mark, uint64, error) {
+		m, err := r.mark(window)
+		return m, made.Load(), err
+	}
+	if err := sleep(ctx, min(r.Warm, 2*time.Second)); err != nil {
+		return err
+	}
+	from, before, err := read("begin")
+	if err != nil {
+		return err
+	}
+	if err := sleep(ctx, r.Window); err != nil {
+		return err
+	}
+	to, after, err := read("end")
+	if err != nil {
+		return err
+	}
+	n := after - before
+	rep := &HandshakeReport{PerS: round(float64(n)/(to.at-from.at).Seconds(), 1)}
+	if to.relay != nil && n > 0 {
+		rep.CPU = round(float64((to.relay.CPU-from.relay.CPU).Nanoseconds())/1e3/float64(n), 10)
+		rep.PerCore = round(1e6/rep.CPU, 1)
+		core, rss := round((to.relay.CPU-from.relay.CPU).Seconds()/(to.relay.At-from.relay.At).Seconds(), 1000), to.relay.RSS
+		r.rep.RelayCore, r.rep.RSS = &core, &rss
+	}
+	r.rep.Handshake, r.rep.Seconds = rep, (to.at - from.at).Seconds()
+	r.rep.ClientCPU = round((to.cpu-from.cpu).Seconds()/(to.at-from.at).Seconds(), 1000)
+	if f := failed.Load(); f > 0 {
+		r.fail(fmt.Errorf("%d of %d handshakes failed", f, f+made.Load()))
+	}
+	if n > 0 {
+		r.rep.Joined = r.Clients
+	}
+	return nil
+}
+
+// sleep waits, unless ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
