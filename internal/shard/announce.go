@@ -203,6 +203,7 @@ func (s *Shard) hand(e *table.Entity, driver, announcer *Session) {
 		driver.remember(p)
 		p.state = drives
 		p.flags |= named
+		s.work = s.work || !driver.marked // it may have been the last introduction that the end mark waits for
 	}
 	if driver == announcer {
 		s.bind(e, driver)
