@@ -32,9 +32,7 @@ func (w *World) asked() {
 		}
 		from, grant := PlayerIDFrom(q.From), false
 		if w.user(func() { grant = w.cfg.OnOwnershipRequest(w, b.o, from) }); grant && !b.gone && b.drives {
-			w.mu.Lock()
-			w.reg.Grant(b.e.c, q.From)
-			w.mu.Unlock()
+			w.give(b, from)
 		}
 	}
 	for _, d := range denied {
@@ -45,8 +43,8 @@ func (w *World) asked() {
 	}
 }
 
-// Grant hands an entity that this client drives to a player who is in the world. What was written until then, and until the relay asks
-// for the last values, goes along. Granting to the present owner does nothing. A player who is not there is an error, except in a world
+// Grant hands an entity that this client drives to a player who is in the world. What was written until the end of this Tick goes along;
+// from then on Drives is false, until the relay refuses, which is logged, or this client gets the entity back. Granting to the present owner does nothing. A player who is not there is an error, except in a world
 // whose Profile has ParkGrants: there the grant waits, this client drives on, and when nobody comes in time the host gets the entity.
 func (w *World) Grant(o Object, to PlayerID) error {
 	defer w.leave(w.enter("Grant"))
@@ -76,6 +74,44 @@ func (w *World) grantTo(o Object, to PlayerID) error {
 	return w.grant(o, to)
 }
 
+// gift is an entity that leaves this client with the end of the Tick.
+type gift struct {
+	b  *body
+	to PlayerID
+}
+
+func (w *World) give(b *body, to PlayerID) {
+	for i := range w.gifts {
+		if w.gifts[i].b == b {
+			w.gifts[i].to = to // the last word counts
+			return
+		}
+	}
+	w.gifts = append(w.gifts, gift{b, to})
+}
+
+// handOver gives away what was granted in this Tick, with the values of its end: a write in the Tick of a grant is not lost. From here on
+// this client does not drive, unless the relay says no.
+func (w *World) handOver() {
+	if len(w.gifts) == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, g := range w.gifts {
+		if g.b.gone || !g.b.drives || w.phase != Live {
+			continue
+		}
+		c, auto := g.b.e.c, g.b.hooks.class.layout.Auto
+		if g.b.e.role == RoleHost && !g.b.hooks.class.cfg.AutoDiffHosted {
+			auto = 0
+		}
+		w.reg.Grant(c, wire.PlayerID(g.to.Bytes()), c.Mark|g.b.e.shadow.Diff(g.b.e.ptr, auto))
+	}
+	clear(w.gifts)
+	w.gifts = w.gifts[:0]
+}
+
 // GrantToHost hands an entity that this client drives to whoever is host.
 func (w *World) GrantToHost(o Object) error {
 	defer w.leave(w.enter("GrantToHost"))
@@ -95,9 +131,7 @@ func (w *World) grant(o Object, to PlayerID) error {
 	case b.e.owner == to && !to.IsZero() || b.e.role == RoleHost && to.IsZero():
 		return nil // it is so
 	}
-	w.mu.Lock()
-	w.reg.Grant(b.e.c, wire.PlayerID(to.Bytes()))
-	w.mu.Unlock()
+	w.give(b, to)
 	return nil
 }
 

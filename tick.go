@@ -57,6 +57,7 @@ func (w *World) Tick(step func()) error {
 		w.diff(now)
 		w.blind(now)
 	}
+	w.handOver()
 	w.frame += (min(now-w.lastTick, w.interval) - w.frame) / 8
 	w.lastTick = now
 	w.send(now, tick)

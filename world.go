@@ -41,6 +41,7 @@ type World struct {
 	players   map[PlayerID]PlayerInfo
 	met       uint32 // registry.People when players was made
 	phase     Phase
+	gifts     []gift // granted, and driven until the end of the Tick
 	travelTo  string // the world that this client is on the way to
 	final     error
 	profile   Profile

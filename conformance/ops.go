@@ -213,7 +213,7 @@ var entityOps = []operation{
 				to = w.players[n-1].id
 			}
 			w.note("client %d grants %x to %x", p.i, c.ID[:4], to[:1])
-			p.reg.Grant(c, to)
+			p.give(c, to)
 		}},
 	{name: "override", weight: 10, when: on, // by the host
 		draw: func(g *generator, w *world, p *player) ([]int, bool) {

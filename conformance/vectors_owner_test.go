@@ -18,7 +18,7 @@ func ownershipVectors() (list []vector) {
 	}{
 		{wire.MsgForeign, "Foreign", "foreign", "Somebody who is not host wrote a slot, in a world that lets it pass.", wire.Entity{Inc: inc, Term: term, Owner: playerB, Mask: 2, Values: lampValues(2)}},
 		{wire.MsgRequested, "Requested", "requested", "Somebody would like to drive.", wire.Entity{Inc: inc, Term: term, Owner: playerB}},
-		{wire.MsgGrantRefused, "GrantRefused", "grant-refused", "The player to whom it was granted is not there.", wire.Entity{Inc: inc, Owner: playerB, Reason: wire.RefusedAbsent}},
+		{wire.MsgGrantRefused, "GrantRefused", "grant-refused", "The player to whom it was granted is not there.", wire.Entity{Inc: inc, Term: term, Owner: playerB, Reason: wire.RefusedAbsent}},
 	} {
 		v.m.ID = lampID
 		list = append(list, message(fmt.Sprintf("%d-%s", 250+i, v.name), v.about, v.msg, v.typeName, v.m, wire.AppendEntity(nil, v.msg, &v.m),

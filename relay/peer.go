@@ -89,6 +89,9 @@ func (r *loop) Received(id transport.ID, payload []byte) {
 		return
 	}
 	p.count()
+	if p.sess != nil {
+		p.world.shard.Advance(now) // what the packet begins, counts from now
+	}
 	err := p.conn.Receive(now, payload, p)
 	if p.sess != nil {
 		p.world.shard.Received(now, p.sess)

@@ -39,8 +39,33 @@ func (r *Registry) requested(c *Copy, m *wire.Entity) {
 	}
 }
 
+// Grant gives the drive to a player, or to the host if it is zero, with the present values of all slots: this client stops driving. unsent
+// are slots whose values have not left otherwise. The owner calls it at the end of a tick, so that what was written in it goes along.
+func (r *Registry) Grant(c *Copy, to wire.PlayerID, unsent uint64) {
+	if c.mirror || !c.Drives() || !c.Bound() || c.pending {
+		return
+	}
+	r.queue(wire.AppendEntity(nil, wire.MsgGrant, &wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.Term, Owner: to}))
+	c.drives, c.waiting, c.granted, c.unsent = false, true, c.Term, unsent
+	r.release(c)
+	r.change(c)
+}
+
+// gives reports whether the copy was granted under its present term, and the relay may still say no.
+func (c *Copy) gives() bool { return c.waiting && c.granted != 0 && c.granted == c.Term }
+
+// grantRefused lets this client drive on what it granted. The relay has taken it for the driver all the while; what only the release
+// carried goes out again.
 func (r *Registry) grantRefused(c *Copy, m *wire.Entity) {
-	if c != nil && c.Inc == m.Inc && len(r.Denials) < maxAsked {
+	if c == nil || c.Inc != m.Inc || c.Term != m.Term || !c.gives() {
+		r.stats.Stale++
+		return
+	}
+	c.drives, c.waiting, c.granted = true, false, 0
+	c.lost |= c.unsent
+	c.unsent = 0
+	r.change(c)
+	if m.Reason != wire.RefusedParked && len(r.Denials) < maxAsked {
 		r.Denials = append(r.Denials, Denial{c, m.Owner, m.Reason})
 	}
 }

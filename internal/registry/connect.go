@@ -34,7 +34,9 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	}
 	r.connectGroups()
 	r.connectMembers()
-	r.Each(func(c *Copy) { c.Handle, c.old, c.verSet, c.verEntity, c.n, c.lost, c.revoked = 0, true, 0, 0, 0, 0, 0 })
+	r.Each(func(c *Copy) {
+		c.Handle, c.old, c.verSet, c.verEntity, c.n, c.lost, c.revoked, c.granted = 0, true, 0, 0, 0, 0, 0, 0
+	})
 	if len(r.byID) == 0 && len(r.pend) == 0 && len(r.deadIDs) == 0 {
 		r.ready() // nothing to announce: the first entities arrive a round trip earlier
 	}

@@ -84,6 +84,8 @@ type Copy struct {
 	nonce     uint32
 	n         uint16     // highest override applied
 	revoked   wire.Count // the relay asked for the drive held under this term; 0: no
+	granted   wire.Count // this client gave it away under this term; 0: no
+	unsent    uint64     // slots that only the release of that carried
 	lost      uint64     // slots whose packet was lost: they go out again
 	ver       []uint32
 	verSet    uint64

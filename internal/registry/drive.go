@@ -55,18 +55,14 @@ func (r *Registry) Release(c *Copy) {
 		c.revoked = 0
 		return
 	}
-	m := wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.Term, N: c.n}
 	c.revoked = 0
-	m.Values, m.Mask, m.Chunk = r.current(c, r.writable(c), nil)
-	r.queue(wire.AppendEntity(nil, wire.MsgRelease, &m))
+	r.release(c)
 }
 
-// Grant gives the drive to a player, or to the host if it is zero.
-func (r *Registry) Grant(c *Copy, to wire.PlayerID) {
-	if c.mirror {
-		return
-	}
-	r.queue(wire.AppendEntity(nil, wire.MsgGrant, &wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.Term, Owner: to}))
+func (r *Registry) release(c *Copy) {
+	m := wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.Term, N: c.n}
+	m.Values, m.Mask, m.Chunk = r.current(c, r.writable(c), nil)
+	r.queue(wire.AppendEntity(nil, wire.MsgRelease, &m))
 }
 
 // Override sends the present values of the slots in mask as the host's correction.
@@ -316,7 +312,7 @@ func (r *Registry) lostPacket(pn uint64) {
 	}
 	r.tr.lost(pn, refs)
 	for _, s := range refs {
-		if s.c.drives && !s.c.Gone && s.c.Term == s.term {
+		if (s.c.drives || s.c.gives()) && !s.c.Gone && s.c.Term == s.term {
 			s.c.lost |= s.mask
 			s.c.Cut = s.c.Cut || s.cut
 		}

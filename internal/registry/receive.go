@@ -375,7 +375,7 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 		c.drives, c.waiting, c.revoked = false, true, m.Term
 		r.change(c)
 	case wire.MsgOverride: // own record to the driver
-		if c == nil || !c.drives || c.Inc != m.Inc || c.Term != m.Term || int16(m.N-c.n) <= 0 ||
+		if c == nil || !c.drives && !c.gives() || c.Inc != m.Inc || c.Term != m.Term || int16(m.N-c.n) <= 0 ||
 			c.Class.ValuesLen(m.Mask, m.Values) != len(m.Values) {
 			r.stats.Stale++
 			r.tr.drop(trace.Stale, m.ID, 0, nil, 0, len(m.Values))

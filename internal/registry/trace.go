@@ -116,7 +116,8 @@ var (
 	Whys     = [...]string{wire.WhyOutOfReach: "out of reach", wire.WhyDestroyed: "destroyed", wire.WhyStale: "stale", wire.WhyReleased: "session released"}
 	Refusals = [...]string{wire.RefusedIDHeld: "id held", wire.RefusedInvalid: "invalid", wire.RefusedDead: "destroyed", wire.RefusedLimit: "full",
 		wire.RefusedNoHost: "no host", wire.RefusedRights: "no right", wire.RefusedNotDriver: "not the driver", wire.RefusedOverdone: "overridden",
-		wire.RefusedAbsent: "not in the world"}
+		wire.RefusedAbsent: "not in the world",
+		wire.RefusedParked: "waits"}
 )
 
 func textOf(names []string, i uint8) string {

@@ -215,9 +215,9 @@ func TestSentIsTold(t *testing.T) {
 		t.Errorf("%d bytes sent", c.Sent)
 	}
 	g.r.Request(c)
-	g.r.Grant(c, wire.PlayerID{0xb0})
+	g.r.Grant(c, wire.PlayerID{0xb0}, 0)
 	g.r.Override(c, 2)
-	g.want(t, "entity out request / lamp", "entity out grant / lamp", "state out delta / lamp / Lit / override")
+	g.want(t, "entity out request / lamp", "entity out grant / lamp", "entity out release / lamp / Pos,Lit,Text,Fuel / baseline", "state out delta / lamp / Lit / override")
 	g.connect()
 	w := wire.Welcome{Version: 1, World: 1, Flush: 100, Player: wire.PlayerID{0xa0}, Host: wire.PlayerID{0xa0}, Profile: wire.Profile{ChunkSize: 1, MaxRate: 10}}
 	g.message(w.Append(nil))
@@ -268,7 +268,7 @@ func TestMirror(t *testing.T) {
 	}
 	g.r.Destroy(m, wire.PlayerID{})
 	g.r.Request(m)
-	g.r.Grant(m, wire.PlayerID{1})
+	g.r.Grant(m, wire.PlayerID{1}, 0)
 	g.r.Override(m, 2)
 	g.r.Release(m)
 	if g.r.Stats() != before || g.conn.Unacked() != sent || g.r.Len() != 0 || g.r.Find(wire.ID{9}) != nil {

@@ -9,7 +9,8 @@ import (
 )
 
 // grant takes a driver's decision to hand over: to a player, or to the host. The compare-and-swap is on the term: of two that race
-// one finds its term.
+// one finds its term. Behind it comes the release, unasked: whoever grants has stopped driving, so that what comes of it needs
+// an answer, or a change of the term, in every case.
 func (s *Shard) grant(o *Session, m *wire.Entity) {
 	e := s.table.ByID(m.ID)
 	if e == nil || e.Inc != m.Inc || e.Driver != o.number || e.Term != m.Term || e.Revoking {
@@ -19,7 +20,11 @@ func (s *Shard) grant(o *Session, m *wire.Entity) {
 	}
 	s.unpark(e)
 	if m.Owner == (wire.PlayerID{}) {
-		s.toHost(e)
+		if h := s.hostOf(e); h == o && e.Flags&wire.EntityHosted != 0 { // it is so
+			s.denyGrant(o, m, wire.RefusedInvalid)
+			return
+		}
+		s.begin(e, 0, true)
 		return
 	}
 	for _, p := range s.sessions {
@@ -28,23 +33,30 @@ func (s *Shard) grant(o *Session, m *wire.Entity) {
 		}
 		switch {
 		case p == o && e.Flags&wire.EntityHosted == 0: // it is so
-			return
+			s.denyGrant(o, m, wire.RefusedInvalid)
 		case p.Observer || !s.may(p, e):
 			s.denyGrant(o, m, wire.RefusedRights)
-			return
+		default:
+			s.begin(e, p.number, false)
 		}
-		s.revoke(e, p.number, false)
 		return
 	}
-	if !s.park(e, m.Owner) {
-		s.stats.Absent++
-		s.denyGrant(o, m, wire.RefusedAbsent)
+	if s.park(e, m.Owner) {
+		s.answerGrant(o, m, wire.RefusedParked)
+		return
 	}
+	s.stats.Absent++
+	s.denyGrant(o, m, wire.RefusedAbsent)
 }
 
 func (s *Shard) denyGrant(o *Session, m *wire.Entity, reason uint8) {
 	s.stats.Refused++
-	r := wire.Entity{ID: m.ID, Inc: m.Inc, Owner: m.Owner, Reason: reason}
+	s.answerGrant(o, m, reason)
+}
+
+// answerGrant lets the driver drive on.
+func (s *Shard) answerGrant(o *Session, m *wire.Entity, reason uint8) {
+	r := wire.Entity{ID: m.ID, Inc: m.Inc, Term: m.Term, Owner: m.Owner, Reason: reason}
 	o.queue(wire.AppendEntity(nil, wire.MsgGrantRefused, &r))
 }
 
@@ -67,22 +79,31 @@ func (s *Shard) hostOf(e *table.Entity) *Session {
 	return s.host
 }
 
-// revoke begins the two-phase hand-over of R-21. From here to the assign nobody drives.
+// revoke begins the two-phase hand-over of R-21 and asks the driver for its last values. From here to the assign nobody drives.
 func (s *Shard) revoke(e *table.Entity, target uint32, toHost bool) {
-	e.Target, e.ToHost = target, toHost
 	d := s.session(e.Driver)
 	if d == nil || d.silent {
+		e.Target, e.ToHost = target, toHost
 		s.swap(e)
 		return
 	}
-	if e.Revoking {
+	if !s.begin(e, target, toHost) {
 		return // the target changed under way
+	}
+	m := wire.Entity{ID: e.ID, Inc: e.Inc, Term: e.Term}
+	d.queue(wire.AppendEntity(nil, wire.MsgRevoke, &m))
+}
+
+// begin notes a hand-over that ends with the release; false: one was under way, and has another target now.
+func (s *Shard) begin(e *table.Entity, target uint32, toHost bool) bool {
+	e.Target, e.ToHost = target, toHost
+	if e.Revoking {
+		return false
 	}
 	e.Revoking, e.Deadline = true, s.now+s.cfg.ReleaseWait
 	s.revoking = append(s.revoking, e)
 	s.wake = min(s.wake, e.Deadline)
-	m := wire.Entity{ID: e.ID, Inc: e.Inc, Term: e.Term}
-	d.queue(wire.AppendEntity(nil, wire.MsgRevoke, &m))
+	return true
 }
 
 // release takes the final values of a driver that was revoked.

@@ -160,6 +160,9 @@ func (s *Shard) Receive(now time.Duration, o *Session, payload []byte) error {
 	return err
 }
 
+// Advance tells the shard the time before its sessions' messages are handed over by somebody else than Receive.
+func (s *Shard) Advance(now time.Duration) { s.now = max(s.now, now) }
+
 // Received tells the shard that somebody else called Receive on the session's Conn with o behind the handler, as whoever
 // accepts a session does for the packet that holds its Hello.
 func (s *Shard) Received(now time.Duration, o *Session) {

@@ -114,21 +114,22 @@ var entityFields = [...]uint16{
 
 	MsgForeign:      fInc | fTerm | fFlags | fOwner | fMask | fValues,
 	MsgRequested:    fInc | fTerm | fOwner,
-	MsgGrantRefused: fInc | fOwner | fReason,
+	MsgGrantRefused: fInc | fTerm | fOwner | fReason,
 	MsgRestricted:   fInc | fReason | fGroup,
 }
 
 // Reasons of MsgRefused and MsgRejected.
 const (
-	RefusedIDHeld    = 1 // a live entity has that NetID
-	RefusedInvalid   = 2 // zero id, unknown class, values that do not fit it, a chunk out of range
-	RefusedDead      = 3 // that incarnation was destroyed
-	RefusedLimit     = 4 // the session or the world is full
-	RefusedNoHost    = 5 // host-owned, and the world has no host
-	RefusedRights    = 6 // the session may not
-	RefusedNotDriver = 7 // somebody else drives it
-	RefusedOverdone  = 8 // a later override holds the slot
-	RefusedAbsent    = 9 // the player is not in the world (B-092)
+	RefusedIDHeld    = 1  // a live entity has that NetID
+	RefusedInvalid   = 2  // zero id, unknown class, values that do not fit it, a chunk out of range
+	RefusedDead      = 3  // that incarnation was destroyed
+	RefusedLimit     = 4  // the session or the world is full
+	RefusedNoHost    = 5  // host-owned, and the world has no host
+	RefusedRights    = 6  // the session may not
+	RefusedNotDriver = 7  // somebody else drives it
+	RefusedOverdone  = 8  // a later override holds the slot
+	RefusedAbsent    = 9  // the player is not in the world (B-092)
+	RefusedParked    = 10 // the same, and the grant waits for it
 )
 
 // AppendEntity writes a message of this type. It panics for a type that is not about an entity.
