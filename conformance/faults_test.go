@@ -38,6 +38,9 @@ var planted = []struct {
 	{"R-24 only drivers announce again", "restarts", Options{Client: registry.Faults{CertDropped: true}}},
 	{"R-24 a restart forgets a destroy", "restarts", Options{Client: registry.Faults{DestroyForgot: true}}},
 	{"R-24 what is gone is taken again", "restarts", Options{Relay: shard.Faults{GoneForgotten: true}}},
+	{"R-33 crossing forgotten", "tiny budget", Options{Relay: shard.Faults{CrossForgotten: true}}},
+	{"R-33 edge forgotten", "tiny budget", Options{Relay: shard.Faults{EdgeForgotten: true}}},
+	{"R-33 mark forgotten", "tiny budget", Options{Relay: shard.Faults{MarkForgotten: true}}},
 	{"R-24 terms of a new start repeat", "restarts", Options{Play: Faults{SameStart: true}}},
 }
 

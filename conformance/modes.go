@@ -16,7 +16,7 @@ type Mode struct {
 	Handles              int  // bound of the handle space: 1 more than there may be entities makes every spawn reuse one; 0: wide
 	Entities             int  // at most, in the world
 	Room                 int  // copies a client holds; 0: all
-	Budget               int  // bytes a second of what is an observer's own; 0: the default
+	Budget               int  // bytes a second that an observer is sent; 0: the default
 	Rest                 time.Duration
 	Decay                uint8 // of motion with distance: wire.Decay…
 	Clients              int   // at most; 0: 2 to 5, sometimes up to 16
@@ -35,6 +35,9 @@ var modes = []Mode{
 	{Name: "decay", Reach: 3, PropertyReach: 3, Decay: wire.DecayLinear5},
 	{Name: "decay lanes", Reach: 2, PropertyReach: 1, Decay: wire.DecayExponential},
 	{Name: "one handle", Reach: 2, PropertyReach: 2, Handles: 5, Entities: 4, Rest: 50 * time.Millisecond, More: map[string]int{"spawn": 25, "destroy": 15}},
+	{Name: "tiny budget", Reach: 2, PropertyReach: 2, Budget: 1200},
+	{Name: "tiny budget, lanes", Reach: 2, PropertyReach: 1, Budget: 1200},
+	{Name: "tiny budget, decay", Reach: 3, PropertyReach: 2, Decay: wire.DecayLinear5, Budget: 1200},
 	{Name: "no room", Reach: 2, PropertyReach: 2, Room: 4},
 }
 

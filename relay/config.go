@@ -93,8 +93,12 @@ type World struct {
 	// Silence is after how long without a packet a session counts as silent: its entities leave, host and drives move on
 	// . From 1 s up to 60 s. Zero: 5 s.
 	Silence time.Duration
-	// Budget is how many bytes a second an observer gets of what is its own: introductions, repairs. Zero: 64 KiB.
+	// Budget is the most that an observer is sent, in bytes a second; the rate falls below it while the path loses or delays
+	// packets, and rises again (B-072). What does not fit waits, the far longer than the near, and merges. Zero: 64 KiB.
 	Budget int
+	// MaxStale is how long an observer may lack what changed in its reach because of its budget: what has waited longer goes
+	// first, and is counted in Stats as Late. From 100 ms up to 60 s. Zero: 1 s.
+	MaxStale time.Duration
 
 	// MaxTracked is how many entities of others a client holds. Zero: 4,096.
 	MaxTracked int
@@ -171,6 +175,7 @@ func (w *World) validate(where string, bad func(string, ...any)) {
 	duration("Flush", w.Flush, time.Millisecond, time.Second)
 	duration("Keyframe", max(w.Keyframe, 0), 100*time.Millisecond, maxDuration)
 	duration("Silence", w.Silence, time.Second, time.Minute)
+	duration("MaxStale", w.MaxStale, 100*time.Millisecond, time.Minute)
 	count := func(name string, n, high int) {
 		if n < 0 || n > high {
 			bad("%s.%s %d is out of range: use 1 to %d, or 0 for the default", where, name, n, high)

@@ -31,6 +31,8 @@ type Replication struct {
 	Deltas, Writes                uint64 // records received, slots accepted of them
 	Segments, SegmentRecords      uint64 // built, once for all observers
 	SegmentCopies, RecordCopies   uint64 // copied into packets
+	CatchUps                      uint64 // of the segments, blobs built for those who lacked the same
+	Held, Late                    uint64 // chunks that an observer's budget held back; of these, those that waited longer than MaxStale
 	OwnRecords, Intros, Departs   uint64 // for one observer each
 	Lost, ListsGone               uint64 // packets reported lost; of these, after it was forgotten what they carried
 	Malformed, Stale, Refused     uint64 // frames that do not parse, records of old terms, slots or messages refused
@@ -52,6 +54,9 @@ func (r *Replication) add(s shard.Stats) {
 	r.SegmentRecords += s.SegmentRecords
 	r.SegmentCopies += s.SegmentCopies
 	r.RecordCopies += s.RecordCopies
+	r.CatchUps += s.CatchUps
+	r.Held += s.Held
+	r.Late += s.Late
 	r.OwnRecords += s.OwnRecords
 	r.Intros += s.Intros
 	r.Departs += s.Departs

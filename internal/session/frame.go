@@ -41,6 +41,18 @@ func EndFrame(b []byte, at int) {
 	b[at+1], b[at+2] = byte(n)|0x80, byte(n>>7)
 }
 
+// TrimFrame closes the frame that BeginFrame opened at at, the last in b, and takes a byte out of it where its length fits one.
+func TrimFrame(b []byte, at int) []byte {
+	n := len(b) - at - 3
+	if n >= 0x80 {
+		EndFrame(b, at)
+		return b
+	}
+	copy(b[at+2:], b[at+3:])
+	b[at+1] = byte(n)
+	return b[:len(b)-1]
+}
+
 // AppendClose appends a goodbye; text beyond MaxCloseText bytes is cut off. Nobody answers it: send it two or three times.
 func AppendClose(b []byte, code uint16, text string) []byte {
 	text = text[:min(len(text), MaxCloseText)]

@@ -19,7 +19,11 @@ type blob struct {
 	ents    []listed
 	regions map[grid.Region]span
 	global  span
+	fresh   int32  // segments of the flush itself; behind them are those of catch-up blobs
 	first   uint32 // number of segs[0]; segments are numbered over the life of the shard
+
+	catch map[catchKey]span // catch-up blobs of this flush
+	late  []entry           // scratch of catchUp
 }
 
 type span struct{ from, to int32 }
@@ -42,15 +46,19 @@ type entry struct {
 	e      *table.Entity
 }
 
-// segment is one unit of copying: b[from:to] of the blob.
+// segment is one unit of copying: b[from:to] of the blob, without the class number in front (see bundler.splice).
 type segment struct {
-	chunk    grid.Chunk
+	place
+	last     grid.Chunk // of the last record: an entity that has just left stands elsewhere
 	from, to int32
 	ents     span
+	since    uint32 // it holds what changed since this flush
+	class    uint32
 	lane     uint8
 	aud      uint32 // who gets it: one audience
-	records  int32
 }
+
+func (g *segment) records() int { return int(g.ents.to - g.ents.from) }
 
 // listed is a record of a segment, remembered until its packets are decided.
 type listed struct {
@@ -64,6 +72,7 @@ func (s *Shard) buildBlob() {
 		b.regions = make(map[grid.Region]span)
 	}
 	clear(b.regions)
+	clear(b.catch)
 	b.entries, b.b, b.global = b.entries[:0], b.b[:0], span{}
 	b.segs, b.ents = s.lists.recycle()
 	b.first = s.lists.next
@@ -99,8 +108,21 @@ func (s *Shard) buildBlob() {
 		e.Prev = e.Place.Chunk
 	}
 	slices.SortFunc(b.entries, compare)
-	s.encode()
-	s.lists.add(s.flush, s.now, b.segs, b.ents)
+	s.encode(b.entries, s.flush-1)
+	b.fresh = int32(len(b.segs))
+	for i := range b.segs {
+		g, at := &b.segs[i], int32(i)
+		if g.global {
+			b.global.to = at + 1
+			continue
+		}
+		r, ok := b.regions[g.chunk.Region()]
+		if !ok {
+			r.from = at
+		}
+		r.to = at + 1
+		b.regions[g.chunk.Region()] = r
+	}
 }
 
 // enter puts an entity into the blob of its chunk and, when it crossed into it since the last flush, of the chunk it left
@@ -125,52 +147,40 @@ func compare(a, b entry) int {
 		cmp.Compare(a.lane, b.lane), cmp.Compare(a.aud, b.aud), cmp.Compare(a.e.Class.Num, b.e.Class.Num), cmp.Compare(a.e.Handle, b.e.Handle))
 }
 
-// encode writes the sorted entries as segments.
-func (s *Shard) encode() {
+// encode writes sorted entries as segments, behind those there are.
+func (s *Shard) encode(entries []entry, since uint32) {
 	b := &s.blob
+	segs, ents := len(b.segs), len(b.ents)
 	var w wire.Segment
-	var last *entry
-	var region grid.Region
-	start := 0
-	closeSegment := func() {
-		if last == nil {
-			return
+	for i := 0; i < len(entries); {
+		t := &entries[i]
+		w.Reset(b.b, t.e.Class.Num, &t.e.Class.Class, t.chunk)
+		g := segment{place: place{t.chunk, t.global}, from: int32(len(w.B)), ents: span{from: int32(len(b.ents))}, since: s.from(t.lane, since), class: t.e.Class.Num, lane: t.lane, aud: t.aud}
+		for first := t; i < len(entries); i++ {
+			t = &entries[i]
+			if t != first && (t.chunk != first.chunk || t.lane != first.lane || t.aud != first.aud || t.global != first.global || t.e.Class != first.e.Class ||
+				len(w.B)-int(g.from)+t.e.Size() > wire.MaxSegment) {
+				break
+			}
+			g.last = t.e.Place.Chunk
+			w.Begin(t.e.Handle, g.last, t.mask, s.sample(t.e))
+			w.B = t.e.AppendValues(w.B, t.mask)
+			b.ents = append(b.ents, listed{t.mask, t.e.Handle})
 		}
 		b.b = w.B
-		b.segs = append(b.segs, segment{chunk: last.chunk, from: int32(start), to: int32(len(b.b)), lane: last.lane, aud: last.aud,
-			ents: span{int32(len(b.ents) - w.N), int32(len(b.ents))}, records: int32(w.N)})
-		i := int32(len(b.segs))
-		if last.global {
-			b.global.to = i
-		} else {
-			region = last.region
-			r, ok := b.regions[region]
-			if !ok {
-				r.from = i - 1
-			}
-			r.to = i
-			b.regions[region] = r
-		}
-		last = nil
+		g.to, g.ents.to = int32(len(b.b)), int32(len(b.ents))
+		b.segs = append(b.segs, g)
 	}
-	for i := range b.entries {
-		t := &b.entries[i]
-		if last != nil && (t.chunk != last.chunk || t.lane != last.lane || t.aud != last.aud || t.global != last.global || t.e.Class != last.e.Class ||
-			len(w.B)-start+t.e.Size() > wire.MaxSegment) {
-			closeSegment()
-		}
-		if last == nil {
-			start = len(b.b)
-			w.Reset(b.b, t.e.Class.Num, &t.e.Class.Class, t.chunk)
-		}
-		last = t
-		w.Begin(t.e.Handle, t.e.Place.Chunk, t.mask, s.sample(t.e))
-		w.B = t.e.AppendValues(w.B, t.mask)
-		b.ents = append(b.ents, listed{t.mask, t.e.Handle})
+	s.stats.Segments += uint64(len(b.segs) - segs)
+	s.stats.SegmentRecords += uint64(len(b.ents) - ents)
+}
+
+// from is the flush after which everything in a segment changed, if all else in the blob did after since.
+func (s *Shard) from(lane uint8, since uint32) uint32 {
+	if lane > laneThin {
+		return s.decay.prior[lane-laneThin]
 	}
-	closeSegment()
-	s.stats.Segments += uint64(len(b.segs))
-	s.stats.SegmentRecords += uint64(len(b.ents))
+	return since
 }
 
 // keepLists is how long a flush remembers which entities its segments carried.
@@ -223,8 +233,8 @@ func (l *lists) add(flush uint32, now time.Duration, segs []segment, ents []list
 	l.next += uint32(len(segs))
 }
 
-// find returns the records of a segment, or nil and false if its flush was dropped.
-func (l *lists) find(seg uint32) ([]listed, bool) {
+// find returns a segment and its records, or nil if its flush was dropped.
+func (l *lists) find(seg uint32) (*segment, []listed) {
 	i, ok := slices.BinarySearchFunc(l.flushes, seg, func(f flushList, seg uint32) int {
 		switch {
 		case int32(seg-f.first) < 0:
@@ -235,9 +245,9 @@ func (l *lists) find(seg uint32) ([]listed, bool) {
 		return 0
 	})
 	if !ok {
-		return nil, false
+		return nil, nil
 	}
 	f := &l.flushes[i]
-	e := f.segs[seg-f.first].ents
-	return f.ents[e.from:e.to], true
+	g := &f.segs[seg-f.first]
+	return g, f.ents[g.ents.from:g.ents.to]
 }

@@ -45,12 +45,8 @@ type scratch struct {
 	head   []byte
 	near   []nearSeg
 	sorted []nearSeg
+	turns  []turn
 	views  []grid.Chunk
-}
-
-type nearSeg struct {
-	dist int64
-	seg  int32
 }
 
 // bundler fills the packets of one session in one flush.
@@ -64,6 +60,8 @@ type bundler struct {
 	open   bool
 	headed bool // the packet has its KindFlush frame
 	fresh  int  // length right after the head
+	paid   int  // bytes of the packet that the budget has paid for
+	run    run
 }
 
 // headSize is more than a KindFlush frame takes: kind, length, epoch, flush, time, three chunk varints.
@@ -102,25 +100,34 @@ func (w *bundler) head() int {
 
 func (w *bundler) begin() {
 	w.b = w.o.conn.AppendReliable(w.s.now, w.o.conn.Begin(w.s.now, w.s.packets.get()), w.limit)
-	w.open, w.headed, w.fresh = true, false, len(w.b)
+	w.open, w.headed, w.fresh, w.paid = true, false, len(w.b), 0
+}
+
+// pay lets the budget pay for bytes of the open packet.
+func (w *bundler) pay(n int) {
+	w.paid += n
+	w.o.budget.pay(n)
 }
 
 func (w *bundler) flush() {
 	if !w.open {
 		return
 	}
+	w.endRun()
 	w.open = false
 	pn := w.o.conn.Commit(w.s.now, w.b, w.headed)
 	if w.headed {
-		w.o.sent.commit(pn, w.s.flush)
+		w.o.sent.commit(pn)
 	}
+	w.pay(len(w.b) - transport.Headroom - w.paid)
 	w.out = append(w.out, transport.Datagram{To: w.o.To, Buf: w.b})
 	w.s.stats.Packets++
 	w.s.stats.Bytes += uint64(len(w.b) - transport.Headroom)
 }
 
 // bundle builds the packets of one session: what it is told reliably, departures, its own records, introductions by nearness,
-// then the shared segments in its reach, nearest first.
+// then the shared segments in its reach, nearest first. While not all of that fits the budget, every other flush begins with
+// the segments, so that neither starves the other.
 func (s *Shard) bundle(o *Session, out []transport.Datagram) []transport.Datagram {
 	if o.closing != nil {
 		return out
@@ -129,6 +136,7 @@ func (s *Shard) bundle(o *Session, out []transport.Datagram) []transport.Datagra
 	if len(o.views) > 0 {
 		w.base = o.views[0]
 	}
+	o.budget.refill(s.now)
 	if !o.ready { // what an end hears of entities before it has taken the Welcome is of another world to it
 	} else if o.silent {
 		if o.skipped == 0 {
@@ -136,17 +144,22 @@ func (s *Shard) bundle(o *Session, out []transport.Datagram) []transport.Datagra
 		}
 	} else {
 		o.catchUp()
-		o.tokens = min(o.tokens+float64(s.cfg.Budget)*(s.now-o.refill).Seconds(), float64(s.cfg.Budget))
-		near := o.nearSegments()
+		near, size := o.nearSegments()
+		turned := o.starved && s.flush&1 != 0
+		o.starved = false
+		if turned {
+			w.segments(near, size)
+		}
 		w.departs()
 		w.ownRecords()
 		w.introductions()
-		w.segments(near)
-		if len(o.intros)+len(o.own)+len(o.leaves) > 0 {
-			s.work, s.retry = true, true
+		if !turned {
+			w.segments(near, size)
+		}
+		if len(o.intros)+len(o.own)+len(o.leaves)+len(o.marks.list) > 0 {
+			s.work, s.retry, o.starved = true, true, true
 		}
 	}
-	o.refill = s.now
 	w.flush()
 	w.reliable()
 	return w.out
@@ -183,137 +196,10 @@ func (o *Session) catchUp() {
 	for i := range o.pairs.list {
 		if p := &o.pairs.list[i]; p.state == known {
 			e := s.table.ByHandle(p.handle)
-			o.dirty(p, e.Since(o.skipped-1)&s.visible(e))
+			o.dirty(p, e, e.Since(o.skipped-1)&s.visible(e)&^e.Class.Init)
 		}
 	}
 	o.skipped = 0
-}
-
-// nearSegments finds the segments of this flush that the observer gets, and makes dirty what changed on guests: entities of
-// ring reach+1, which the observer still holds but whose chunks it is not sent.
-func (o *Session) nearSegments() []nearSeg {
-	s := o.shard
-	b := &s.blob
-	near := s.scratch.near[:0]
-	if len(b.segs) == 0 || o.pairs.len() == 0 {
-		return near
-	}
-	for i := b.global.from; i < b.global.to; i++ {
-		if o.gets(&b.segs[i]) {
-			near = append(near, nearSeg{0, i})
-		}
-	}
-	switch {
-	case o.Authority:
-		for i := b.global.to; int(i) < len(b.segs); i++ {
-			near = append(near, nearSeg{0, i})
-		}
-	case len(o.views) == 0:
-	case len(o.views) > 1 || len(b.regions) < 16: // regions of several views may overlap; a view touches 27 and more
-		for i := b.global.to; int(i) < len(b.segs); {
-			r := b.regions[b.segs[i].chunk.Region()]
-			near = o.nearRegion(near, r)
-			i = r.to
-		}
-	default:
-		near = o.nearView(near, o.views[0])
-	}
-	s.scratch.near = near
-	if len(near) > 1 {
-		s.scratch.sorted = sortNear(near, s.scratch.sorted[:0])
-	}
-	return near
-}
-
-// gets reports whether a segment is for the observer.
-func (o *Session) gets(g *segment) bool {
-	return o.admitted(g.aud) || o.shard.cfg.Faults.SegmentsForAll
-}
-
-func (o *Session) nearView(near []nearSeg, v grid.Chunk) []nearSeg {
-	s := o.shard
-	r := int64(s.cfg.Profile.Reach) + 1
-	lo := grid.Chunk{X: v.X - r, Y: v.Y - r, Z: v.Z - r}.Region()
-	hi := grid.Chunk{X: v.X + r, Y: v.Y + r, Z: v.Z + r}.Region()
-	for x := lo.X; x <= hi.X; x++ {
-		for y := lo.Y; y <= hi.Y; y++ {
-			for z := lo.Z; z <= hi.Z; z++ {
-				if at, ok := s.blob.regions[grid.Region{X: x, Y: y, Z: z}]; ok {
-					near = o.nearRegion(near, at)
-				}
-			}
-		}
-	}
-	return near
-}
-
-func (o *Session) nearRegion(near []nearSeg, at span) []nearSeg {
-	s := o.shard
-	reach, props := int64(s.cfg.Profile.Reach), int64(s.cfg.Profile.PropertyReach)
-	for i := at.from; i < at.to; i++ {
-		g := &s.blob.segs[i]
-		if !o.gets(g) {
-			continue
-		}
-		switch d := o.chunkDistance(g.chunk); {
-		case g.lane >= laneThin && d <= reach+1 && g.lane != laneThin+s.decay.at(d): // another level's
-		case d <= props || d <= reach && g.lane != laneProperty:
-			near = append(near, nearSeg{d, i})
-		case d == reach+1 && !s.cfg.Faults.GuestForgotten:
-			for _, l := range s.blob.ents[g.ents.from:g.ents.to] {
-				if p := o.pairs.get(l.handle); p != nil && p.state == known {
-					o.dirty(p, l.mask)
-				}
-			}
-		}
-	}
-	return near
-}
-
-// sortNear orders by distance. There are few distances and the list is short or sorted already, so insertion is enough up
-// to a size; beyond it, counting by distance. It returns out, which it may use, to be used again.
-func sortNear(near, out []nearSeg) []nearSeg {
-	if len(near) <= 32 {
-		for i := 1; i < len(near); i++ {
-			for j := i; j > 0 && near[j].dist < near[j-1].dist; j-- {
-				near[j], near[j-1] = near[j-1], near[j]
-			}
-		}
-		return out
-	}
-	for d := int64(0); len(out) < len(near); d++ {
-		for _, n := range near {
-			if n.dist == d {
-				out = append(out, n)
-			}
-		}
-	}
-	copy(near, out)
-	return out
-}
-
-func (w *bundler) segments(near []nearSeg) {
-	b := &w.s.blob
-	var code [32]byte
-	for _, n := range near {
-		g := &b.segs[n.seg]
-		body := b.b[g.from:g.to]
-		c := wire.AppendChunk(code[:0], w.base, g.chunk)
-		w.room(session.FrameSize(len(c) + len(body)))
-		w.b = append(w.b, wire.KindSegment)
-		w.b = appendLen(w.b, len(c)+len(body))
-		w.b = append(append(w.b, c...), body...)
-		w.o.sent.segs = append(w.o.sent.segs, b.first+uint32(n.seg))
-		w.s.stats.SegmentCopies++
-		w.s.stats.RecordCopies += uint64(g.records)
-	}
-}
-
-func appendLen(b []byte, n int) []byte {
-	if n < 0x80 {
-		return append(b, byte(n))
-	}
-	return append(b, byte(n)|0x80, byte(n>>7))
 }
 
 func (w *bundler) departs() {
@@ -324,7 +210,7 @@ func (w *bundler) departs() {
 		if p == nil || p.state != leaving || p.pkt != 0 || p.flags&kept != 0 {
 			continue
 		}
-		if o.tokens <= 0 {
+		if !o.budget.left() {
 			p.flags |= kept // once in the list
 			keep = append(keep, h)
 			continue
@@ -352,17 +238,18 @@ func (w *bundler) departs() {
 
 // frame writes a frame into the packets and counts it against what is the observer's own.
 func (w *bundler) frame(kind byte, body []byte) {
+	w.endRun()
 	w.room(session.FrameSize(len(body)))
 	w.b = session.AppendFrame(w.b, kind, body)
-	w.o.tokens -= float64(session.FrameSize(len(body)))
+	w.pay(session.FrameSize(len(body)))
 }
 
-// ownRecords sends what is dirty for this observer alone, as current values, within its budget.
+// ownRecords sends what is dirty for this observer alone, as current values, within its budget, what has waited longest first.
 func (w *bundler) ownRecords() {
 	s, o := w.s, w.o
-	var seg wire.Segment
-	for i := 0; i < len(o.own); {
-		it := &o.own[i]
+	keep := o.own[:0]
+	for i := range o.own {
+		it := o.own[i]
 		e := s.table.ByHandle(it.handle)
 		p := o.pairs.get(it.handle)
 		if it.role {
@@ -372,30 +259,19 @@ func (w *bundler) ownRecords() {
 			o.sent.own = append(o.sent.own, ownRef{handle: e.Handle, kind: refRole})
 			it.role = false
 		}
-		mask := it.mask & s.visible(e)
-		if p.flags&far != 0 {
-			mask &= e.Class.Presence
-		}
-		if mask != 0 {
-			if o.tokens <= 0 {
-				i++
-				continue
-			}
-			b := wire.AppendChunk(s.scratch.frame[:0], w.base, e.Place.Chunk)
-			seg.Reset(b, e.Class.Num, &e.Class.Class, e.Place.Chunk)
-			seg.Begin(e.Handle, e.Place.Chunk, mask, s.sample(e))
-			s.scratch.frame = e.AppendValues(seg.B, mask)
-			w.frame(wire.KindSegment, s.scratch.frame)
-			o.sent.own = append(o.sent.own, ownRef{handle: e.Handle, kind: refDelta, mask: mask})
+		if it.mask &= s.visible(e); it.mask != 0 && o.budget.left() {
+			w.record(e, it.mask)
+			o.sent.own = append(o.sent.own, ownRef{handle: e.Handle, kind: refDelta, mask: it.mask})
 			s.stats.OwnRecords++
-			it.mask &^= mask
+			it.mask = 0
 		}
-		if it.mask == 0 {
-			o.clean(p) // puts the last item here
-		} else {
-			i++
+		p.pkt = 0
+		if it.mask != 0 {
+			keep = append(keep, it)
+			p.pkt = uint32(len(keep))
 		}
 	}
+	o.own = keep
 }
 
 // introductions sends baselines, nearest first, within the budget.
@@ -422,7 +298,7 @@ func (w *bundler) introductions() {
 	keep = o.intros[:0]
 	for _, h := range o.intros {
 		p, e := o.pairs.get(h), s.table.ByHandle(h)
-		if o.tokens <= 0 || !o.resolves(e.Class) {
+		if !o.budget.left() || !o.resolves(e.Class) {
 			keep = append(keep, h)
 			continue
 		}

@@ -37,6 +37,7 @@ type decay struct {
 	wait  [levels][]*table.Entity
 	due   [levels]time.Duration // of a list that has something
 	last  [levels]uint32        // flush at which the level was served last
+	prior [levels]uint32        // and the one before: what a level carries changed after it
 }
 
 // share is which part of the motion values an observer at a distance gets, in a hundredth.
@@ -105,9 +106,9 @@ func (s *Shard) thin() {
 			}
 		}
 		clear(t.wait[l])
-		t.wait[l], t.last[l] = t.wait[l][:0], s.flush
+		t.wait[l], t.prior[l], t.last[l] = t.wait[l][:0], t.last[l], s.flush
 	}
-	t.last[0] = s.flush
+	t.prior[0], t.last[0] = s.flush-1, s.flush
 }
 
 // relevel gives an observer what it lacks of an entity whose level at it changed.
@@ -122,7 +123,7 @@ func (o *Session) relevel(p *pair, e *table.Entity, d int64) {
 	}
 	p.flags = p.flags&(1<<levelBits-1) | is<<levelBits
 	if s.retains() && !s.cfg.Faults.LevelForgotten {
-		o.dirty(p, e.Since(s.decay.last[min(was, maxLevel)])&e.Class.Motion)
+		o.dirty(p, e, e.Since(s.decay.last[min(was, maxLevel)])&e.Class.Motion)
 	}
 }
 

@@ -8,16 +8,25 @@ import (
 
 // sentLog remembers what the packets in flight to a session carried: segments by number, own records by handle.
 type sentLog struct {
-	log  []sentPacket // by packet number
-	head int
-	segs []uint32 // of the packet being filled, until commit
-	own  []ownRef
-	free []sentPacket
+	log   []sentPacket // by packet number
+	head  int
+	segs  []uint32 // of the packet being filled, until commit
+	own   []ownRef
+	since uint32
+	free  []sentPacket
+}
+
+// add notes a segment in the packet being filled.
+func (l *sentLog) add(seg, since uint32) {
+	if len(l.segs) == 0 || int32(since-l.since) < 0 {
+		l.since = since
+	}
+	l.segs = append(l.segs, seg)
 }
 
 type sentPacket struct {
 	pn    uint64
-	flush uint32
+	since uint32 // everything in its segments changed after this flush
 	done  bool
 	segs  []uint32
 	own   []ownRef
@@ -37,12 +46,12 @@ const (
 )
 
 // commit ties what was appended to segs and own to a packet.
-func (l *sentLog) commit(pn uint64, flush uint32) {
+func (l *sentLog) commit(pn uint64) {
 	var p sentPacket
 	if n := len(l.free); n > 0 {
 		p, l.free = l.free[n-1], l.free[:n-1]
 	}
-	l.log = append(l.log, sentPacket{pn: pn, flush: flush, segs: append(p.segs[:0], l.segs...), own: append(p.own[:0], l.own...)})
+	l.log = append(l.log, sentPacket{pn: pn, since: l.since, segs: append(p.segs[:0], l.segs...), own: append(p.own[:0], l.own...)})
 	l.segs, l.own = l.segs[:0], l.own[:0]
 }
 
@@ -86,6 +95,7 @@ func (l *sentLog) trim() {
 // Acked is part of session.Handler: everything in the packet was applied, stored to be applied, or void.
 func (o *Session) Acked(pn uint64) {
 	s := o.shard
+	o.budget.acked++
 	t := o.sent.take(pn)
 	if t == nil {
 		return
@@ -100,7 +110,7 @@ func (o *Session) Acked(pn uint64) {
 		case r.kind == refIntro && p.state == introducing:
 			p.state, p.pkt = known, 0
 			if s.retains() && !s.cfg.Faults.AckUnknown {
-				o.dirty(p, e.Since(p.v)&s.visible(e)&^e.Class.Init)
+				o.dirty(p, e, e.Since(p.v)&s.visible(e)&^e.Class.Init)
 			}
 			if int32(e.RoleVer-p.v) > 0 && !s.cfg.Faults.RoleForgotten {
 				o.roleDirty(p)
@@ -119,6 +129,7 @@ func (o *Session) Acked(pn uint64) {
 // Lost is part of session.Handler: what the packet carried is dirty again and goes out as its current value.
 func (o *Session) Lost(pn uint64) {
 	s := o.shard
+	o.budget.lost++
 	t := o.sent.take(pn)
 	if t == nil {
 		return
@@ -139,30 +150,68 @@ func (o *Session) Lost(pn uint64) {
 		case r.kind == refRole && p.state == known:
 			o.roleDirty(p)
 		case r.kind == refDelta && p.state == known && s.retains():
-			o.dirty(p, r.mask)
+			o.dirty(p, s.table.ByHandle(r.handle), r.mask)
 		}
 	}
 	for _, seg := range t.segs {
 		if !s.retains() {
 			break
 		}
-		ents, ok := s.lists.find(seg)
-		if !ok {
-			o.lostLists(t.flush)
+		g, ents := s.lists.find(seg)
+		if g == nil {
+			o.lostLists(t.since)
 			break
 		}
-		for _, l := range ents {
-			if p := o.pairs.get(l.handle); p != nil && p.state == known {
-				o.dirty(p, l.mask)
-			}
-		}
+		o.lack(g, ents)
 	}
 	o.sent.trim()
 }
 
+// lack is told of a segment that the observer does not have. If it held much of its chunk the observer's backlog begins there, and
+// a catch-up blob takes the place of the next flush's segments; what has left the chunk, and a little, becomes dirty singly.
+func (o *Session) lack(g *segment, ents []listed) {
+	s := o.shard
+	if !s.retains() {
+		return
+	}
+	much := o.covers(g) && 4*len(ents) > s.population(g.place)
+	if much {
+		o.marks.set(g.place, g.since, s.now, true)
+		s.work = true
+	}
+	for _, l := range ents {
+		p := o.pairs.get(l.handle)
+		if p == nil || p.state != known {
+			continue
+		}
+		if e := s.table.ByHandle(l.handle); !much || !g.global && e.Place.Chunk != g.chunk {
+			o.dirty(p, e, l.mask)
+		}
+	}
+}
+
+// covers reports whether a catch-up blob of a segment's chunk would hold the slots of the segment for the observer.
+func (o *Session) covers(g *segment) bool {
+	if g.global {
+		return true
+	}
+	d := o.chunkDistance(g.chunk)
+	return d <= int64(o.shard.cfg.Profile.PropertyReach) || d <= int64(o.shard.cfg.Profile.Reach) && (g.lane == lanePresence || g.lane >= laneThin)
+}
+
+func (s *Shard) population(k place) int {
+	if k.global {
+		return len(s.global)
+	}
+	if c := s.grid.Cell(k.chunk); c != nil {
+		return len(c.Handles)
+	}
+	return 0
+}
+
 // lostLists handles a loss reported after the flush forgot what its segments held: everything known that changed since is
 // dirty, whichever chunk it is in now.
-func (o *Session) lostLists(flush uint32) {
+func (o *Session) lostLists(since uint32) {
 	s := o.shard
 	if s.cfg.Faults.ListsForgotten {
 		return
@@ -171,7 +220,7 @@ func (o *Session) lostLists(flush uint32) {
 	for i := range o.pairs.list {
 		if p := &o.pairs.list[i]; p.state == known {
 			e := s.table.ByHandle(p.handle)
-			o.dirty(p, e.Since(flush-1)&s.visible(e)&^e.Class.Init)
+			o.dirty(p, e, e.Since(since)&s.visible(e)&^e.Class.Init)
 		}
 	}
 }

@@ -1,6 +1,11 @@
 package shard
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/throng-dev/throng/internal/table"
+)
 
 // A pair is what a session and an entity have to do with each other. No pair: absent. A pair is 16 bytes without a
 // pointer, so pkt and v mean different things in different states.
@@ -100,9 +105,24 @@ func (o *Session) item(p *pair) *ownItem {
 	return &o.own[p.pkt-1]
 }
 
-func (o *Session) dirty(p *pair, mask uint64) {
+// dirty says that a known pair lacks the slots in mask. Of an entity beyond the property reach, what is a property waits until it
+// is within again.
+func (o *Session) dirty(p *pair, e *table.Entity, mask uint64) {
+	if p.flags&far != 0 {
+		o.holdBack(p, e, mask&^e.Class.Presence)
+		mask &= e.Class.Presence
+	}
 	if mask != 0 {
 		o.item(p).mask |= mask
+	}
+}
+
+// holdBack makes sure that a far pair gets slots on the way back.
+func (o *Session) holdBack(p *pair, e *table.Entity, mask uint64) {
+	for ; mask != 0; mask &= mask - 1 {
+		if v := e.Version(bits.TrailingZeros64(mask)) - 1; int32(v-p.v) < 0 {
+			p.v = v
+		}
 	}
 }
 
@@ -128,5 +148,5 @@ func (o *Session) Describe(handle uint32) string {
 		return fmt.Sprintf("absent, ready %v, full %v, silent %v, views %v", o.ready, o.full, o.silent, o.views)
 	}
 	return fmt.Sprintf("%v, pkt %d, v %d, flags %b, silent %v, %d intros and %.0f tokens waiting", [...]string{"introducing", "known", "leaving", "drives", "refused"}[p.state],
-		p.pkt, p.v, p.flags, o.silent, len(o.intros), o.tokens)
+		p.pkt, p.v, p.flags, o.silent, len(o.intros), o.budget.tokens)
 }

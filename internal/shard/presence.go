@@ -17,12 +17,17 @@ func (s *Shard) presence() {
 	for _, e := range s.moved {
 		for _, o := range s.sessions {
 			if !o.looked {
+				o.left(e)
 				o.check(e)
 			}
 		}
 	}
 	for _, o := range s.sessions {
 		if o.looked {
+			for _, e := range s.moved {
+				o.left(e)
+			}
+			o.dropMarks()
 			o.scan()
 			for _, e := range s.moved {
 				o.check(e)
@@ -151,9 +156,17 @@ func (o *Session) lane(p *pair, e *table.Entity, d int64) {
 	case beyond && p.flags&far == 0:
 		p.flags |= far
 		p.v = s.flush - 1
+		if m := o.marks.get(place{chunk: e.Place.Chunk}); m != nil && int32(m.since-p.v) < 0 {
+			p.v = m.since
+		}
+		if p.pkt != 0 {
+			it := &o.own[p.pkt-1]
+			o.holdBack(p, e, it.mask&^e.Class.Presence)
+			it.mask &= e.Class.Presence
+		}
 	case !beyond && p.flags&far != 0:
 		p.flags &^= far
-		o.dirty(p, e.Since(p.v)&s.visible(e)&^e.Class.Presence)
+		o.dirty(p, e, e.Since(p.v)&s.visible(e)&^e.Class.Presence)
 	}
 }
 

@@ -62,8 +62,10 @@ type Session struct {
 	leaves             []uint32
 	own                []ownItem // what is dirty for this observer alone
 	sent               sentLog
-	tokens             float64 // bytes it may still get of what is its own
-	refill, entered    time.Duration
+	entered            time.Duration
+	budget             budget
+	marks              marks
+	starved            bool   // the last flush did not fit the budget
 	skipped            uint32 // first flush it was not sent because it was silent; 0: none
 	epoch              uint8
 	closing            error
@@ -76,7 +78,8 @@ type Session struct {
 func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch uint8) *Session {
 	s.now = now
 	s.lastNum++
-	o := &Session{Identity: id, shard: s, conn: conn, number: s.lastNum, open: true, epoch: epoch, follow: true, tokens: float64(s.cfg.Budget), refill: now, entered: now}
+	o := &Session{Identity: id, shard: s, conn: conn, number: s.lastNum, open: true, epoch: epoch, follow: true, entered: now}
+	o.budget.init(now, s.cfg.Budget)
 	o.pairs.init()
 	at := len(s.sessions)
 	for at > 0 && s.sessions[at-1].Senior > id.Senior {
@@ -184,6 +187,19 @@ func (s *Shard) Failed() []*Session {
 
 // Err is why a failed session must end.
 func (o *Session) Err() error { return o.closing }
+
+// assess lets the budget follow what the path bears.
+func (o *Session) assess() {
+	if o.silent {
+		o.budget.ackedAt, o.budget.missed, o.budget.badSince = o.shard.now, 0, 0 // its silence is judged elsewhere
+		return
+	}
+	srtt, _ := o.conn.RTT()
+	if err := o.budget.judge(o.shard.now, srtt, o.conn.InFlight()); err != nil && o.closing == nil {
+		o.closing = err
+		o.shard.failed = append(o.shard.failed, o)
+	}
+}
 
 // Conn is the session's end of the session layer.
 func (o *Session) Conn() *session.Conn { return o.conn }

@@ -37,8 +37,10 @@ type Config struct {
 	// ParkGrants is how long a grant to a player who is not in the world waits for it, until the host gets the entity. 0: such a grant
 	// is refused.
 	ParkGrants time.Duration
-	// Budget is what an observer gets a second of what is its own: introductions, resends. 0: 64 KiB.
+	// Budget is the most that an observer is sent, in bytes a second (B-072). 0: 64 KiB.
 	Budget int
+	// MaxStale is how long an observer may lack what changed in its reach before that goes first and counts. 0: 1 s.
+	MaxStale time.Duration
 	// SessionEntities bounds what one session may own. 0: 4096.
 	SessionEntities int
 	// MaxEntities bounds the world. 0: 65536.
@@ -72,6 +74,9 @@ type Faults struct {
 	GoneForgotten  bool // a re-announcement of what was destroyed is taken
 	SegmentsForAll bool // segments are copied whatever their audience
 	DenyForgotten  bool // who lost an entity by its audience keeps it
+	CrossForgotten bool // what leaves a chunk in backlog is not dirty singly
+	EdgeForgotten  bool // backlog of a chunk that leaves reach is dropped
+	MarkForgotten  bool // what does not fit the budget is not noted
 }
 
 // DefaultProfile is what a world gets that asks for nothing else (B-074).
@@ -86,6 +91,8 @@ type Stats struct {
 	Deltas, Writes                  uint64 // records received, slots accepted of them
 	Segments, SegmentRecords        uint64 // built, once for all
 	SegmentCopies, RecordCopies     uint64 // copied into packets
+	CatchUps                        uint64 // catch-up blobs built
+	Held, Late                      uint64 // chunks that an observer's budget held back; of them, those that waited longer than MaxStale
 	OwnRecords, Intros, Departs     uint64
 	Lost, ListsGone                 uint64
 	Malformed, Stale, Refused       uint64 // frames that do not parse; records of old terms or handles; slots or messages refused
@@ -164,6 +171,7 @@ func New(now time.Duration, cfg Config) *Shard {
 	def(&cfg.Settle, time.Second)
 	def(&cfg.ReleaseWait, time.Second)
 	def(&cfg.Budget, 64<<10)
+	def(&cfg.MaxStale, time.Second)
 	def(&cfg.SessionEntities, 4096)
 	def(&cfg.MaxEntities, 65536)
 	s := &Shard{cfg: cfg, now: now, started: now, flushed: now, table: table.New(cfg.Start, cfg.MaxEntities),
@@ -257,6 +265,9 @@ func (s *Shard) place(e *table.Entity, c grid.Chunk) {
 	}
 	s.grid.Move(e.Handle, c)
 	s.look(e)
+	if p := e.Class.Position; e.Dirty>>p&1 == 0 && e.Prev != c {
+		s.set(e, p, e.Value(p)) // the same place in another chunk is another value
+	}
 }
 
 // look puts an entity on the list of those whose presence the next flush decides anew.
@@ -343,6 +354,7 @@ func (s *Shard) Flush(now time.Duration, out []transport.Datagram) []transport.D
 	s.wake = s.nextTimer()
 	for _, o := range s.sessions {
 		o.conn.Expire(now, o)
+		o.assess()
 		o.tellClasses()
 		if full {
 			out = s.bundle(o, out)
@@ -357,6 +369,7 @@ func (s *Shard) Flush(now time.Duration, out []transport.Datagram) []transport.D
 		}
 	}
 	if full {
+		s.lists.add(s.flush, now, s.blob.segs, s.blob.ents)
 		s.finish()
 	}
 	return out

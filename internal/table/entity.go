@@ -165,6 +165,9 @@ func (e *Entity) AppendValues(b []byte, mask uint64) []byte {
 	return b
 }
 
+// Version is the flush at which slot i got its value.
+func (e *Entity) Version(i int) uint32 { return e.vers[i] }
+
 // Since returns the slots whose value is newer than flush v.
 func (e *Entity) Since(v uint32) (mask uint64) {
 	for i, ver := range e.vers[:len(e.Class.Slots)] {

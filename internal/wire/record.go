@@ -56,6 +56,19 @@ func (s *Segment) Begin(handle uint32, chunk grid.Chunk, mask uint64, at Sample)
 	s.N++
 }
 
+// Chunk is the chunk of the last record.
+func (s *Segment) Chunk() grid.Chunk { return s.chunk }
+
+// Splice writes the body of another segment of the class, whose first and last records are in these chunks. Behind Reset it must be
+// for the same chunk.
+func (s *Segment) Splice(first, last grid.Chunk, body []byte) {
+	if s.last != 0 || first != s.chunk {
+		s.B = AppendChunk(append(s.B, 0), s.chunk, first)
+	}
+	s.B = append(s.B, body...)
+	s.chunk, s.last = last, MaxHandle // no gap leads from there to another handle
+}
+
 // Records walks a segment. Use: SegmentClass, then Next until it is false, then Err.
 type Records struct {
 	b     []byte
