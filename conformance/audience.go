@@ -17,28 +17,28 @@ var audienceOps = []operation{
 	{name: "audience", weight: 0, when: on, // entity, kind, seat
 		draw: func(g *generator, w *world, p *player) ([]int, bool) {
 			var all []int
-			w.relay.Each(func(e *table.Entity) { all = append(all, refOfID(e.ID)) })
+			p.relay().Each(func(e *table.Entity) { all = append(all, refOfID(e.ID)) })
 			if len(all) == 0 {
 				return nil, false
 			}
 			return []int{all[g.rng.IntN(len(all))], g.rng.IntN(7), g.rng.IntN(len(w.players))}, true
 		},
-		run: func(w *world, _ *player, o *Op) {
-			e := w.relay.At(idOfRef(o.arg(0)))
+		run: func(w *world, p *player, o *Op) {
+			e := p.relay().At(idOfRef(o.arg(0)))
 			if e == nil || o.arg(2) >= len(w.players) {
 				return
 			}
 			one := []wire.PlayerID{w.players[o.arg(2)].id}
 			a := []shard.Audience{{}, {}, {Group: "g"}, {Players: one}, {Only: true, Players: one}, {Only: true}, {Group: "g", Players: one}}[o.arg(1)%7]
 			w.note("audience of %x: %+v", e.ID[:4], a)
-			w.relay.SetAudience(e.ID, a)
+			p.relay().SetAudience(e.ID, a)
 			w.wake()
 		}},
 	{name: "group", weight: 0, when: on, // in or out
 		draw: func(g *generator, _ *world, _ *player) ([]int, bool) { return []int{g.rng.IntN(2)}, true },
 		run: func(w *world, p *player, o *Op) {
 			w.note("client %d in the group: %v", p.i, o.arg(0) == 1)
-			w.relay.SetGroup(p.id, "g", o.arg(0) == 1)
+			p.relay().SetGroup(p.id, "g", o.arg(0) == 1)
 			w.wake()
 		}},
 }
@@ -49,8 +49,9 @@ func (w *world) wary(p *player, s *shard.Session, packet []byte) {
 		return
 	}
 	secrets := map[uint32]*table.Entity{}
-	w.relay.Each(func(e *table.Entity) {
-		if !w.relay.Admits(s, e) {
+	at := w.routes[p.i].at
+	at.Each(func(e *table.Entity) {
+		if !at.Admits(s, e) {
 			secrets[e.Handle] = e
 		}
 	})

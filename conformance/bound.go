@@ -17,14 +17,19 @@ type rights struct {
 // watch is R-22, no two clients drive one (entity, term), and notes when rights change.
 func (w *world) watch() {
 	type key struct {
+		level     int
 		id        [16]byte
 		inc, term uint64
 	}
 	seen := map[key]int{}
-	st := w.relay.Stats()
-	sum := mix(st.Transfers+st.Forced<<32, st.HostChanges<<32|uint64(w.relay.Sessions()))
+	sum := uint64(0)
+	for _, l := range w.levels {
+		st := l.Stats()
+		sum = mix(sum, mix(st.Transfers+st.Forced<<32, st.HostChanges<<32|uint64(l.Sessions())))
+		l.Each(func(e *table.Entity) { sum = mix(sum, mix(uint64(e.Inc), uint64(e.Term)<<1|bit(e.Silent))) })
+	}
 	for _, p := range w.players {
-		sum = mix(sum, uint64(p.state)<<1|bit(p.reg.EndMark))
+		sum = mix(sum, uint64(p.here)<<8|uint64(p.state)<<1|bit(p.reg.EndMark))
 		if p.state != on {
 			continue
 		}
@@ -32,7 +37,7 @@ func (w *world) watch() {
 			if !c.Drives() || c.Inc == 0 || !c.Bound() {
 				return
 			}
-			k := key{c.ID, uint64(c.Inc), uint64(c.Term)}
+			k := key{p.here, c.ID, uint64(c.Inc), uint64(c.Term)}
 			sum = mix(sum, mix(uint64(c.Inc), uint64(c.Term)))
 			if o, dup := seen[k]; dup {
 				w.fail("R-22: clients %d and %d drive %x in term %x", o, p.i, c.ID[:4], c.Term)
@@ -40,7 +45,6 @@ func (w *world) watch() {
 			seen[k] = p.i
 		})
 	}
-	w.relay.Each(func(e *table.Entity) { sum = mix(sum, mix(uint64(e.Inc), uint64(e.Term)<<1|bit(e.Silent))) })
 	if sum != w.rights.sum {
 		w.rights = rights{sum, w.Now()}
 	}
@@ -58,7 +62,7 @@ func bit(b bool) uint64 {
 func (w *world) bound() time.Duration {
 	var down, up, ptoDown, ptoUp time.Duration
 	for _, p := range w.players {
-		s := w.sessions[p.i]
+		s := w.session(p.i)
 		if p.state != on || s == nil {
 			continue
 		}
@@ -70,7 +74,7 @@ func (w *world) bound() time.Duration {
 	if w.mode.Decay != 0 {
 		thin = 1600 * time.Millisecond // the last sample of thinned motion may wait that long (B-071)
 	}
-	flush := time.Duration(w.relay.Profile().FlushMS) * time.Millisecond
+	flush := time.Duration(w.levels[0].Profile().FlushMS) * time.Millisecond
 	// A client of this harness sends and expires in its frames, and acks ride in them: two frames more.
 	return repEvery*frameTime + up + ptoUp + flush + down + ptoDown + w.queue() + thin + applyEvery*frameTime + 2*frameTime
 }
@@ -78,8 +82,9 @@ func (w *world) bound() time.Duration {
 // patience is the longest that an end waits before it sends a lost packet again.
 func (w *world) patience(p *player, c *session.Conn) time.Duration {
 	pto := c.Patience()
-	// Samples of the round trip lie between nothing and both delays, a frame and an ack's wait.
-	if most := 4 * (6*(2*delay(p.link)+frameTime+25*time.Millisecond) + 4*50*time.Millisecond + 25*time.Millisecond); pto > most {
+	// Samples of the round trip lie between nothing and both delays, a frame and an ack's wait; before the first it is a guess.
+	estimate := max(6*(2*delay(p.link)+frameTime+25*time.Millisecond), 400*time.Millisecond)
+	if most := 4 * (estimate + 250*time.Millisecond); pto > most {
 		w.fail("Bound: client %d: a probe timer of %v on a path of %v", p.i, pto, delay(p.link))
 	}
 	return pto
@@ -92,6 +97,8 @@ func (w *world) queue() time.Duration {
 		budget = 64 << 10
 	}
 	bytes := 0
-	w.relay.Each(func(e *table.Entity) { bytes += e.Size() + 80 })
+	for _, l := range w.levels {
+		l.Each(func(e *table.Entity) { bytes += e.Size() + 80 })
+	}
 	return time.Duration(bytes) * time.Second / time.Duration(budget)
 }

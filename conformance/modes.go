@@ -19,6 +19,7 @@ type Mode struct {
 	Budget               int  // bytes a second that an observer is sent; 0: the default
 	Rest                 time.Duration
 	Decay                uint8 // of motion with distance: wire.Decay…
+	Levels               int   // worlds of the relay that clients travel between; 0: one
 	Clients              int   // at most; 0: 2 to 5, sometimes up to 16
 	// More changes the weight of operations by name: 0 leaves one out.
 	More map[string]int
@@ -32,6 +33,7 @@ var modes = []Mode{
 	{Name: "hand-overs", Reach: 1, PropertyReach: 1, More: map[string]int{"request": 30, "grant": 15, "override": 20, "stall": 6}},
 	{Name: "comings and goings", Reach: 1, PropertyReach: 1, More: map[string]int{"avatar": 15, "leave": 6, "crash": 4, "reconnect": 6, "replace": 4, "cut": 5, "destroy": 8}},
 	{Name: "audiences", Reach: 1, PropertyReach: 1, More: map[string]int{"audience": 20, "group": 6}},
+	{Name: "travel", Reach: 1, PropertyReach: 1, Levels: 2, Restarts: 1, More: map[string]int{"travel": 12, "restart": 1}},
 	{Name: "decay", Reach: 3, PropertyReach: 3, Decay: wire.DecayLinear5},
 	{Name: "decay lanes", Reach: 2, PropertyReach: 1, Decay: wire.DecayExponential},
 	{Name: "one handle", Reach: 2, PropertyReach: 2, Handles: 5, Entities: 4, Rest: 50 * time.Millisecond, More: map[string]int{"spawn": 25, "destroy": 15}},

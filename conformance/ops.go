@@ -25,6 +25,7 @@ func init() { // not an initialiser: programs name operations, operations make p
 	ops = append(ops, sessionOps...)
 	ops = append(ops, pathOps...)
 	ops = append(ops, audienceOps...)
+	ops = append(ops, travelOps...)
 }
 
 func opOf(name string) *operation {
@@ -173,17 +174,17 @@ var entityOps = []operation{
 		}},
 	{name: "destroy", weight: 4, when: on, // by driver or host
 		draw: func(g *generator, w *world, p *player) ([]int, bool) {
-			host := w.relay.Host() == p.id
+			host := p.relay().Host() == p.id
 			ref, ok := g.one(p, func(c *registry.Copy) bool { return host || c.Drives() })
 			return []int{ref}, ok
 		},
 		run: func(w *world, p *player, o *Op) {
 			c, _ := p.find(o.arg(0))
-			if c == nil || !c.Drives() && w.relay.Host() != p.id {
+			if c == nil || !c.Drives() && p.relay().Host() != p.id {
 				return
 			}
 			w.note("client %d destroys %x", p.i, c.ID[:4])
-			delete(w.oracle.must, c.ID)
+			delete(w.oracle.must, mustKey{p.here, c.ID})
 			p.reg.Destroy(c, p.id)
 			p.apply()
 		}},
@@ -217,7 +218,7 @@ var entityOps = []operation{
 		}},
 	{name: "override", weight: 10, when: on, // by the host
 		draw: func(g *generator, w *world, p *player) ([]int, bool) {
-			if w.relay.Host() != p.id {
+			if p.relay().Host() != p.id {
 				return nil, false
 			}
 			ref, ok := g.one(p, others)
@@ -226,7 +227,7 @@ var entityOps = []operation{
 		run: func(w *world, p *player, o *Op) {
 			c, d := p.find(o.arg(0))
 			i := o.arg(1)
-			if c == nil || c.Drives() || w.relay.Host() != p.id || !c.Bound() || i >= slots {
+			if c == nil || c.Drives() || p.relay().Host() != p.id || !c.Bound() || i >= slots {
 				return
 			}
 			had := d.val[i]
@@ -272,7 +273,7 @@ func drawSpawn(g *generator, w *world, p *player) ([]int, bool) {
 	if w.mode.Entities > 0 {
 		most = w.mode.Entities + 1 // one is refused
 	}
-	if w.relay.Entities() >= most {
+	if p.relay().Entities() >= most {
 		return nil, false
 	}
 	kind, class := g.rng.IntN(spawnKinds+1)%spawnKinds, 0

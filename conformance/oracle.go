@@ -14,7 +14,7 @@ import (
 type oracle struct {
 	acc   map[accKey]accepted
 	order int
-	must  map[wire.ID]wire.Count // the last restart may not lose these
+	must  map[mustKey]wire.Count // the last restart may not lose these
 	may   []uint32               // by write, of owner slots: seats that may know it
 }
 
@@ -25,19 +25,25 @@ type accepted struct {
 }
 
 type accKey struct {
-	id   wire.ID
-	inc  wire.Count
-	slot int
-	w    uint32
+	level int
+	id    wire.ID
+	inc   wire.Count
+	slot  int
+	w     uint32
+}
+
+type mustKey struct {
+	level int
+	id    wire.ID
 }
 
 func (o *oracle) init() { o.acc = map[accKey]accepted{} }
 
 // accepted and safety are Safety: a held value was accepted by the relay and never goes back within an epoch.
-func (w *world) accepted(e *table.Entity, slot int) {
+func (w *world) accepted(l *level, e *table.Entity, slot int) {
 	o := &w.oracle
 	v := parseVal(e.Value(slot), slot)
-	k := accKey{e.ID, e.Inc, slot, v.W}
+	k := accKey{l.i, e.ID, e.Inc, slot, v.W}
 	o.order++
 	a, ok := o.acc[k]
 	if !ok || a.epoch != w.epoch {
@@ -46,7 +52,7 @@ func (w *world) accepted(e *table.Entity, slot int) {
 	a.last = o.order
 	o.acc[k] = a
 	if slot == slotOwn {
-		w.driverKnows(e)
+		w.driverKnows(l, e)
 	}
 }
 
@@ -55,13 +61,13 @@ func (w *world) safety(p *player, c *registry.Copy, slot int, d *body, v val) {
 		return
 	}
 	o := &w.oracle
-	a, ok := o.acc[accKey{c.ID, c.Inc, slot, v.W}]
+	a, ok := o.acc[accKey{p.here, c.ID, c.Inc, slot, v.W}]
 	if !ok {
 		w.fail("Safety: client %d: %x slot %d holds %d, never accepted for it", p.i, c.ID[:4], slot, v.W)
 		return
 	}
 	had := d.val[slot]
-	h, ok := o.acc[accKey{c.ID, c.Inc, slot, had.W}]
+	h, ok := o.acc[accKey{p.here, c.ID, c.Inc, slot, had.W}]
 	// A value of an older epoch that the relay accepts again later is not one that the client had from it.
 	if ok && had != v && h.first <= d.since[slot] && h.epoch == w.epoch && a.epoch == w.epoch && h.first > a.last {
 		w.fail("Safety: client %d: %x slot %d goes back from %d to %d", p.i, c.ID[:4], slot, had.W, v.W)
@@ -70,14 +76,16 @@ func (w *world) safety(p *player, c *registry.Copy, slot int, d *body, v val) {
 
 // restarted remembers what clients that stay still hold: the next relay must come to know it (B-133).
 func (o *oracle) restarted(w *world) {
-	o.must = map[wire.ID]wire.Count{}
-	w.relay.Each(func(e *table.Entity) {
-		for _, p := range w.players {
-			if c := p.reg.Find(e.ID); p.state == on && c != nil && c.Inc == e.Inc && c.Drives() && c.Bound() {
-				o.must[e.ID] = e.Inc
+	o.must = map[mustKey]wire.Count{}
+	for _, l := range w.levels {
+		l.Each(func(e *table.Entity) {
+			for _, p := range w.players {
+				if c := p.reg.Find(e.ID); p.state == on && p.here == l.i && c != nil && c.Inc == e.Inc && c.Drives() && c.Bound() {
+					o.must[mustKey{l.i, e.ID}] = e.Inc
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
 // handed notes that a session drives an entity: it may know the owner's slots of now, also in what is sent again later (B-024).
@@ -88,9 +96,9 @@ func (w *world) handed(e *table.Entity, to wire.PlayerID) {
 	}
 }
 
-func (w *world) driverKnows(e *table.Entity) {
+func (w *world) driverKnows(l *level, e *table.Entity) {
 	for _, p := range w.players {
-		if s := w.sessions[p.i]; s != nil && w.relay.Drives(s, e) {
+		if r := w.routes[p.i]; r != nil && r.at == l && l.Drives(r.sess, e) {
 			w.handed(e, p.id)
 		}
 	}

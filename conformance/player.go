@@ -107,17 +107,18 @@ const (
 )
 
 type player struct {
-	w       *world
-	i       int
-	id      wire.PlayerID
-	reg     *registry.Registry
-	conn    *session.Conn
-	classes []*registry.Class
-	link    memnet.Link
-	up      memnet.Pipe
-	down    memnet.Pipe
-	state   state
-	views   []uint32
+	w          *world
+	i          int
+	id         wire.PlayerID
+	reg        *registry.Registry
+	conn       *session.Conn
+	classes    []*registry.Class
+	link       memnet.Link
+	up         memnet.Pipe
+	down       memnet.Pipe
+	state      state
+	views      []uint32
+	here, goes int // levels
 	// Nothing passes until then: both ways, up, down.
 	cut, cutUp, cutDown time.Duration
 	stalled             time.Duration // the game does not tick until then
@@ -142,11 +143,13 @@ func idOf(p *player) transport.ID { return transport.ID(1 + p.i + 100*p.joined) 
 
 // fresh is a program that starts anew: it knows nothing.
 func (p *player) fresh() {
+	p.here = 0
 	var sink trace.Sink
 	if p.w.opt.Log && p.w.opt.Trace {
 		sink = traced{p}
 	}
-	p.reg = registry.New(registry.Config{Trace: sink, Encode: p.encode, Nonce: p.w.writes << 8, World: "w", Agent: "sim", MaxEntities: p.w.mode.Room, Faults: p.w.opt.Client})
+	p.reg = registry.New(registry.Config{Trace: sink, Encode: p.encode, Nonce: p.w.writes << 8, World: p.relay().name(), Agent: "sim",
+		MaxEntities: p.w.mode.Room, Faults: p.w.opt.Client})
 	p.classes = p.classes[:0]
 	for _, c := range classes {
 		p.classes = append(p.classes, p.reg.AddClass(c, nil))
@@ -189,11 +192,8 @@ func (p *player) send(tick bool) {
 	buffer := func() []byte { return transport.NewBuffer() }
 	for _, b := range p.reg.Send(w.Now(), tick, transport.MaxPayload, transport.Headroom, buffer, nil) {
 		w.carry(p, &p.up, p.cutUp, b[transport.Headroom:], func(b []byte) {
-			if s := w.sessions[p.i]; s != nil {
-				if err := w.relay.Receive(w.Now(), s, b); err != nil {
-					w.fail("relay: session of client %d: %v", p.i, err)
-				}
-				w.wake()
+			if r := w.routes[p.i]; r != nil {
+				r.receive(b)
 			}
 		})
 	}
@@ -237,6 +237,7 @@ func (p *player) tick() {
 // apply writes what the registry staged into the bodies, as a game's tick does.
 func (p *player) apply() {
 	w := p.w
+	p.arrived()
 	p.reg.Announce()
 	for _, c := range p.reg.Changed(nil) {
 		d, _ := c.Data.(*body)
@@ -255,7 +256,7 @@ func (p *player) apply() {
 			if p.shown[c.ID] != nil {
 				w.fail("client %d: a second body of %x", p.i, c.ID[:4])
 			}
-			if e := w.relay.At(c.ID); e != nil && e.Inc < c.Inc {
+			if e := p.relay().At(c.ID); e != nil && e.Inc < c.Inc {
 				w.fail("client %d: body of an incarnation that the relay does not have", p.i)
 			}
 			d = new(body)

@@ -72,7 +72,7 @@ func (w *world) calm() {
 // unsettled reports whether somebody is still to come or to go.
 func (w *world) unsettled() bool {
 	for _, p := range w.players {
-		if p.state == away || w.lingers[p.i] != nil || p.state == on && !p.reg.EndMark {
+		if p.state == away || w.lingers[p.i] != nil || p.state == on && (!p.reg.EndMark || p.reg.Traveling() || p.reg.Arrived) {
 			return true
 		}
 	}
@@ -83,9 +83,9 @@ func (w *world) unsettled() bool {
 func (w *world) restlessness() string {
 	who := ""
 	for _, p := range w.players {
-		if s := w.sessions[p.i]; p.state == away || w.lingers[p.i] != nil || p.state == on && !p.reg.EndMark {
+		if s := w.session(p.i); p.state == away || w.lingers[p.i] != nil || p.state == on && (!p.reg.EndMark || p.reg.Traveling() || p.reg.Arrived) {
 			who += fmt.Sprintf("client %d: state %d, lingers %v, welcomed %v, end mark %v; ", p.i, p.state, w.lingers[p.i] != nil, p.reg.Welcomed, p.reg.EndMark)
-			w.relay.Each(func(e *table.Entity) {
+			w.at(p).Each(func(e *table.Entity) {
 				if s != nil {
 					who += fmt.Sprintf("%x %s; ", e.ID[:4], s.Describe(e.Handle))
 				}
@@ -106,18 +106,26 @@ func (w *world) judge() {
 }
 
 func (w *world) kept() string {
-	for id, inc := range w.oracle.must {
-		if e := w.relay.At(id); e == nil || e.Inc < inc {
-			return fmt.Sprintf("the restart lost %x", id[:4])
+	for k, inc := range w.oracle.must {
+		if e := w.levels[k.level].At(k.id); e == nil || e.Inc < inc {
+			return fmt.Sprintf("the restart lost %x", k.id[:4])
 		}
 	}
 	return ""
 }
 
+// at is the level that a player is in.
+func (w *world) at(p *player) *level {
+	if r := w.routes[p.i]; r != nil {
+		return r.at
+	}
+	return p.relay()
+}
+
 // in calls f for everybody who is in, until it says something.
 func (w *world) in(f func(p *player, s *shard.Session) string) string {
 	for _, p := range w.players {
-		if s := w.sessions[p.i]; p.state == on && s != nil {
+		if s := w.session(p.i); p.state == on && s != nil {
 			if wrong := f(p, s); wrong != "" {
 				return fmt.Sprintf("client %d %s", p.i, wrong)
 			}
@@ -129,7 +137,7 @@ func (w *world) in(f func(p *player, s *shard.Session) string) string {
 // observed: every observer in reach holds what the relay holds, the driver too.
 func (w *world) observed() string {
 	return w.in(func(p *player, s *shard.Session) (wrong string) {
-		w.relay.Each(func(e *table.Entity) {
+		w.at(p).Each(func(e *table.Entity) {
 			if wrong == "" {
 				wrong = w.compare(p, s, e)
 			}
@@ -142,16 +150,16 @@ func (w *world) observed() string {
 func (w *world) zombies() string {
 	return w.in(func(p *player, _ *shard.Session) (wrong string) {
 		p.reg.Each(func(c *registry.Copy) {
-			e := w.relay.At(c.ID)
+			e := w.at(p).At(c.ID)
 			placed := c.Flags&wire.EntityPlaced != 0
 			switch {
 			case wrong != "":
 			case c.Class.Local != 0 && p.shown[c.ID] != c:
 				wrong = fmt.Sprintf("has no body of %x", c.ID[:4])
-			case e == nil && placed && !c.Bound() && (w.mode.More["audience"] > 0 || !w.relay.Gone(c.ID)): // stands on every client, with or without a source
+			case e == nil && placed && !c.Bound() && (w.mode.More["audience"] > 0 || !w.at(p).Gone(c.ID)): // stands on every client, with or without a source
 			case e != nil && e.Flags&wire.EntityPlaced != 0 && !c.Bound(): // out of reach
 			case e == nil || e.Inc != c.Inc:
-				wrong = fmt.Sprintf("holds zombie %x inc %x: %+v; relay %v, gone %v", c.ID[:4], c.Inc, *c, e != nil, w.relay.Gone(c.ID))
+				wrong = fmt.Sprintf("holds zombie %x inc %x: %+v; relay %v, gone %v", c.ID[:4], c.Inc, *c, e != nil, w.at(p).Gone(c.ID))
 			}
 		})
 		return wrong
@@ -181,9 +189,9 @@ func (w *world) reach(e *table.Entity) int {
 func (w *world) compare(p *player, s *shard.Session, e *table.Entity) string {
 	c := p.reg.Find(e.ID)
 	d := w.distance(p, e)
-	drives := w.relay.Drives(s, e)
+	drives := w.at(p).Drives(s, e)
 	reach := w.reach(e)
-	if !w.relay.Admits(s, e) {
+	if !w.at(p).Admits(s, e) {
 		d = reach + 2 // it is as if it were out of reach
 	}
 	placed := e.Flags&wire.EntityPlaced != 0

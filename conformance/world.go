@@ -47,9 +47,9 @@ type world struct {
 	prog     *Program
 	gen      *generator // nil: the program is played as it is written
 	clock    time.Duration
-	relay    *shard.Shard
-	sessions map[int]*shard.Session // by seat
-	lingers  map[int]*shard.Session // of clients that are gone without a word
+	levels   []*level
+	routes   map[int]*route // by seat
+	lingers  map[int]*route // of clients that are gone without a word
 	players  []*player
 	epoch    uint64
 	start    uint32
@@ -58,7 +58,6 @@ type world struct {
 	named    int // entities spawned so far
 	senior   uint64
 	quiet    bool
-	wakeAt   time.Duration
 	fate     *rand.PCG
 	chance   *rand.Rand
 	lastAt   time.Duration
@@ -69,7 +68,7 @@ type world struct {
 }
 
 func newWorld(p *Program, m Mode, opt Options) *world {
-	w := &world{opt: opt, mode: m, prog: p, sessions: map[int]*shard.Session{}, lingers: map[int]*shard.Session{}, fate: rand.NewPCG(p.Seed, 2)}
+	w := &world{opt: opt, mode: m, prog: p, fate: rand.NewPCG(p.Seed, 2)}
 	w.chance = rand.New(w.fate)
 	w.oracle.init()
 	w.newRelay()
@@ -122,7 +121,7 @@ func (w *world) play() (res Result) {
 		}
 	}
 	w.calm()
-	w.res.Stats = w.relay.Stats()
+	w.res.Stats = w.levels[0].Stats()
 	return w.res
 }
 
@@ -172,53 +171,15 @@ func (w *world) newRelay() {
 	if rest == 0 {
 		rest = 400 * time.Millisecond // the 2 s of R-04, scaled like the delays
 	}
-	w.relay = shard.New(w.Now(), shard.Config{Epoch: w.epoch, Start: w.start, Key: []byte("k"), World: "w", Profile: prof,
-		MaxEntities: w.mode.Entities, Handles: w.mode.Handles, Budget: w.mode.Budget, Rest: rest, Faults: w.opt.Relay,
-		Accepted: func(e *table.Entity, slot int) { w.accepted(e, slot) },
-		Handed:   func(e *table.Entity, to *shard.Session) { w.handed(e, to.Player) }})
-	w.sessions, w.lingers = map[int]*shard.Session{}, map[int]*shard.Session{}
-	w.wakeAt = 0
-	w.wake()
-}
-
-// wake plans the next flush of the relay.
-func (w *world) wake() {
-	at := max(w.relay.Wake(), w.Now())
-	if w.wakeAt > w.Now() && w.wakeAt <= at {
-		return
+	w.routes, w.lingers, w.levels = map[int]*route{}, map[int]*route{}, nil
+	for i := range max(1, w.mode.Levels) {
+		l := &level{i: i}
+		l.Shard = shard.New(w.Now(), shard.Config{Epoch: w.epoch, Start: w.start, Key: []byte("k"), World: l.name(), Profile: prof,
+			MaxEntities: w.mode.Entities, Handles: w.mode.Handles, Budget: w.mode.Budget, Rest: rest, Faults: w.opt.Relay,
+			Accepted: func(e *table.Entity, slot int) { w.accepted(l, e, slot) },
+			Handed:   func(e *table.Entity, to *shard.Session) { w.handed(e, to.Player) }})
+		w.levels = append(w.levels, l)
 	}
-	w.wakeAt = at
-	relay := w.relay
-	w.At(at, func() {
-		if relay == w.relay && w.wakeAt == w.Now() {
-			w.flush()
-		}
-	})
-}
-
-func (w *world) flush() {
-	out := w.relay.Flush(w.Now(), nil)
-	for _, d := range out {
-		for _, p := range w.players {
-			if s := w.sessions[p.i]; s != nil && s.To == d.To {
-				for _, c := range checks {
-					if c.sent != nil {
-						c.sent(w, p, s, d.Payload())
-					}
-				}
-				w.carry(p, &p.down, p.cutDown, d.Payload(), p.receive)
-			}
-		}
-	}
-	for _, s := range w.relay.Failed() {
-		w.fail("the relay ends a session that did no wrong: %v", s.Err())
-	}
-	for _, c := range checks {
-		if c.always != nil {
-			c.always(w)
-		}
-	}
-	w.wakeAt = 0
 	w.wake()
 }
 
@@ -261,7 +222,7 @@ func mix(a, b uint64) uint64 {
 
 // join opens a session for a player.
 func (w *world) join(p *player) {
-	if s := w.lingers[p.i]; s != nil { // the newer session of a player replaces the older (B-131)
+	if w.lingers[p.i] != nil { // the newer session of a player replaces the older (B-131)
 		w.bury(p.i)
 	}
 	p.joined++
@@ -269,7 +230,13 @@ func (w *world) join(p *player) {
 	p.conn = session.New(session.Config{})
 	p.reg.Connect(w.Now(), p.conn)
 	w.senior++
-	w.sessions[p.i] = w.relay.Join(w.Now(), session.New(session.Config{}), shard.Identity{To: idOf(p), Player: p.id, Senior: w.senior, Eligible: true}, 1)
+	r := &route{w: w, p: p, conn: session.New(session.Config{}), senior: w.senior}
+	w.routes[p.i] = r
+	to := p.here
+	if p.reg.Arrived { // the game has not seen yet that it is in another
+		to = p.goes
+	}
+	r.into(w.levels[to])
 	w.note("client %d joins, looks at %d", p.i, p.views)
 	p.send(false)
 	w.wake()
@@ -277,9 +244,9 @@ func (w *world) join(p *player) {
 
 // bury ends the session of a client that is gone.
 func (w *world) bury(seat int) {
-	if s := w.lingers[seat]; s != nil {
+	if r := w.lingers[seat]; r != nil {
 		delete(w.lingers, seat)
-		w.relay.Leave(w.Now(), s, wire.WhyReleased)
+		r.at.Leave(w.Now(), r.sess, wire.WhyReleased)
 		w.rights.last = w.Now()
 		w.wake()
 	}
@@ -287,23 +254,23 @@ func (w *world) bury(seat int) {
 
 // part closes a player's session with a goodbye.
 func (w *world) part(p *player) {
-	if s := w.sessions[p.i]; s != nil {
-		w.relay.Leave(w.Now(), s, wire.WhyReleased)
-		delete(w.sessions, p.i)
+	if r := w.routes[p.i]; r != nil {
+		r.at.Leave(w.Now(), r.sess, wire.WhyReleased)
+		delete(w.routes, p.i)
 		w.wake()
 	}
 }
 
 // lose lets a player vanish without a word; the relay notices after d.
 func (w *world) lose(p *player, d time.Duration) {
-	s := w.sessions[p.i]
-	if s == nil {
+	r := w.routes[p.i]
+	if r == nil {
 		return
 	}
-	delete(w.sessions, p.i)
-	w.lingers[p.i] = s
+	delete(w.routes, p.i)
+	w.lingers[p.i] = r
 	w.After(d, func() {
-		if w.lingers[p.i] == s {
+		if w.lingers[p.i] == r {
 			w.note("the relay gives up client %d", p.i)
 			w.bury(p.i)
 		}

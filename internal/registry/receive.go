@@ -349,6 +349,10 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 	switch kind {
 	case wire.MsgBind:
 		if p := r.pend[m.ID]; p != nil && r.answers(p, m.Nonce) { // now it is a body, the older incarnation goes
+			if c != nil && c.Inc >= m.Inc { // what was announced has had another driver, and come back, since
+				r.discard(p, wire.WhyReleased, wire.PlayerID{}, 0)
+				return
+			}
 			if c != nil {
 				r.drop(c, wire.WhyDestroyed, wire.PlayerID{}, true, nil)
 			}

@@ -193,6 +193,9 @@ func (s *Shard) hand(e *table.Entity, driver, announcer *Session) {
 	if s.cfg.Handed != nil {
 		s.cfg.Handed(e, driver)
 	}
+	if e.Flags&wire.EntityPlaced != 0 {
+		driver.place(e.ID) // it has a body from now on, whoever placed it
+	}
 	if p := driver.pairs.get(e.Handle); p == nil {
 		e.Refs++
 		p = driver.pairs.add(e.Handle)
