@@ -54,6 +54,7 @@ func (w *World) apply() bool {
 	w.parted()
 	w.fullNow()
 	w.startLoads()
+	w.heard = w.reg.Heard(w.now(), w.absent, w.heard)
 	return true
 }
 

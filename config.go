@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -54,7 +55,7 @@ type Config struct {
 	// NoProxies keeps entities of others away: no body, no hook. Own spawns go on. It is for clients that only write.
 	NoProxies bool
 
-	// Hooks is the behaviour of classes.
+	// Hooks is the behaviour of classes, and the handlers of events.
 	Hooks []Hook
 	// OnHost runs when the host changed; was is the one before, zero if there was none. World.Host tells the new one.
 	OnHost func(w *World, was PlayerID)
@@ -85,6 +86,9 @@ type Config struct {
 	// OnUnknownClass runs once for each class of the world that this build lacks, when an entity of it is near: nothing of it is
 	// shown. A class that this build has with another layout is not unknown; the log names the difference.
 	OnUnknownClass func(w *World, name string, id uint32)
+	// OnUndelivered runs for each reliable event that was sent from here and reached nobody, for a reason that the call could not know, such as
+	// that no trusted server is there. nil: it is logged.
+	OnUndelivered func(w *World, u Undelivered)
 	// OnState runs when the connection changes.
 	OnState func(w *World, s ConnState)
 
@@ -198,7 +202,7 @@ var (
 	// ErrNoPlayer: the player is not in the world.
 	ErrNoPlayer = errors.New("that player is not in the world: World.Players lists who is")
 	// ErrNoOwner: no player owns the entity, the host drives it.
-	ErrNoOwner = errors.New("no player owns it, the host drives it: use GrantToHost")
+	ErrNoOwner = errors.New("no player owns it, the host drives it: name the host instead, with GrantToHost or ToHost")
 	// ErrNotHost: only the host may do this.
 	ErrNotHost = errors.New("this client is not the host: only the host corrects what others drive")
 	// ErrOwnerOnly: its class lets nobody but the owner write.
@@ -240,8 +244,12 @@ func (c *Config) validate(s *Schema) error {
 		bad("MaxLoads: %d is out of range: use 1 to 1024, or 0 for %d", c.MaxLoads, defaultLoads)
 	}
 	for i, h := range c.Hooks {
-		if h.class == nil {
-			bad("Hooks[%d]: an empty Hook: make hooks with Class.Bind or Class.OnRep", i)
+		if h.event != nil {
+			if !slices.Contains(s.events, h.event) {
+				bad("Hooks[%d]: event %q is not in the schema: pass it to NewSchema", i, h.event.name)
+			}
+		} else if h.class == nil {
+			bad("Hooks[%d]: an empty Hook: make hooks with Class.Bind, Class.OnRep or Event.Handle", i)
 		} else if s.byID[h.class.id] != h.class {
 			bad("Hooks[%d]: class %q is not in the schema: pass it to NewSchema", i, h.class.name)
 		}

@@ -28,13 +28,7 @@ func (w *World) diff(now time.Duration) {
 		}
 		keep = append(keep, b)
 		l, cfg := b.hooks.class.layout, &b.hooks.class.cfg
-		auto := l.Auto
-		if w.authority {
-			auto |= l.Auth &^ l.Init
-		}
-		if b.e.role == RoleHost && !cfg.AutoDiffHosted {
-			auto = 0 // B-026: the host sends what it marks
-		}
+		auto := w.auto(b)
 		if b.seen != nil { // B-015: what was told once is not told again while it cannot be sent
 			if news := b.seen.Diff(b.e.ptr, auto); news != 0 {
 				w.mu.Unlock()

@@ -34,10 +34,11 @@ type Hooks[T any] struct {
 	Reset func(e *T)
 }
 
-// Hook is behaviour for a world, made by [Class.Bind] or [Class.OnRep] and given in Config.Hooks. A class may have any
+// Hook is behaviour for a world, made by [Class.Bind], [Class.OnRep] or [Event.Handle] and given in Config.Hooks. A class may have any
 // number: they run in that order.
 type Hook struct {
 	class *class
+	event *event // instead: made by Event.Handle
 
 	// Made by Bind. Each may be nil.
 	onSpawn   func(w *World, o Object, local bool)
@@ -50,6 +51,9 @@ type Hook struct {
 	// Made by OnRep: onSlots runs if one of the slots changed.
 	slots   uint64
 	onSlots func(o Object)
+
+	// Made by Event.Handle. v is a *T.
+	onEvent func(i EventInfo, v any)
 }
 
 // Bind makes a Hook of h.

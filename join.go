@@ -34,6 +34,9 @@ type connNews struct {
 // helloWait is how long a relay may take to answer Hello.
 const helloWait = 5 * time.Second
 
+// errOverrun ends a session whose game does not take what it must not lose.
+var errOverrun = errors.New("throng: 8 MiB of events wait for Tick, which was not called for long")
+
 // Back-off of reconnecting: doubled from the first to the most, each ± a fifth.
 const (
 	firstWait = 250 * time.Millisecond
@@ -97,7 +100,7 @@ func newWorld(addr string, s *Schema, cfg Config) (*World, error) {
 	if err := cfg.validate(s); err != nil {
 		return nil, err
 	}
-	w := &World{schema: s, cfg: cfg, addr: addr, log: cfg.Logger, start: time.Now(), hooks: map[*class]*hookSet{}, classes: map[*class]*registry.Class{},
+	w := &World{schema: s, cfg: cfg, addr: addr, log: cfg.Logger, start: time.Now(), hooks: map[*class]*hookSet{}, classes: map[*class]*registry.Class{}, hearing: hearing{handlers: map[*event][]Hook{}, kinds: map[*event]*registry.EventKind{}},
 		players: map[PlayerID]PlayerInfo{}, byID: map[NetID]*body{}, viewed: true, stop: make(chan struct{}), ended: make(chan struct{})}
 	if w.log == nil {
 		w.log = slog.Default()
@@ -119,7 +122,14 @@ func newWorld(addr string, s *Schema, cfg Config) (*World, error) {
 		w.classes[c] = w.reg.AddClass(&c.wire, c)
 		w.hooks[c] = &hookSet{class: c}
 	}
+	for _, e := range s.events {
+		w.kinds[e] = w.reg.AddEvent(e.wire, e)
+	}
 	for _, h := range w.cfg.Hooks {
+		if h.event != nil {
+			w.handlers[h.event] = append(w.handlers[h.event], h)
+			continue
+		}
 		w.hooks[h.class].hooks = append(w.hooks[h.class].hooks, h)
 	}
 	return w, nil
@@ -290,6 +300,9 @@ func (w *World) receive(ctx context.Context, conn transport.Conn) error {
 			w.flush(now, false)
 			if w.reg.Refused != nil && failed == nil {
 				failed = refusal(w.addr, w.reg.Refused.Code, w.reg.Refused.Text)
+			}
+			if w.reg.Overrun && failed == nil {
+				failed, w.reg.Overrun = errOverrun, false
 			}
 			if w.reg.Welcomed {
 				w.wakeJoin()

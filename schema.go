@@ -10,7 +10,7 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// Item is what a schema is made of: a [Class], or [SchemaLenient].
+// Item is what a schema is made of: a [Class], an [Event], or [SchemaLenient].
 type Item interface {
 	addTo(*declared)
 }
@@ -20,6 +20,7 @@ type Schema struct {
 	classes []*class
 	byID    map[uint32]*class
 	byType  map[reflect.Type]*class
+	events  []*event
 	refused []error // of a lenient schema: fields it goes without
 }
 
@@ -78,6 +79,7 @@ func (s *Schema) logRefused(l *slog.Logger) {
 // declared collects the items of a schema with what is wrong with them.
 type declared struct {
 	classes []*class
+	events  []*event
 	lenient bool
 	refused []error
 	faults  []error
@@ -102,6 +104,24 @@ func (d *declared) add(c *class) {
 	d.classes = append(d.classes, c)
 }
 
+func (d *declared) addEvent(e *event) {
+	switch {
+	case e == nil:
+		d.faults = append(d.faults, errors.New("throng: an event that was not made by NewEvent: declare it as var X = throng.NewEvent[T](name, config)"))
+		return
+	case slices.Contains(d.events, e):
+		return
+	}
+	d.faults = append(d.faults, e.faults...)
+	for _, other := range d.events {
+		if err := eventClash(other, e); err != nil {
+			d.faults = append(d.faults, err)
+			break
+		}
+	}
+	d.events = append(d.events, e)
+}
+
 // clash says why two classes cannot be in one schema (B-018).
 func clash(a, b *class) error {
 	switch {
@@ -119,6 +139,9 @@ func (d *declared) schema() (*Schema, error) {
 	if n := len(d.classes); n > wire.MaxClasses {
 		d.faults = append(d.faults, fmt.Errorf("throng: %d classes in a schema, at most %d: let kinds that have the same fields share a class", n, wire.MaxClasses))
 	}
+	if n := len(d.events); n > wire.MaxEvents {
+		d.faults = append(d.faults, fmt.Errorf("throng: %d events in a schema, at most %d: let kinds that have the same payload share an event", n, wire.MaxEvents))
+	}
 	if !d.lenient {
 		// Field by field before class by class: mending a field may be all there is to do.
 		d.faults, d.refused = append(d.refused, d.faults...), nil
@@ -126,7 +149,7 @@ func (d *declared) schema() (*Schema, error) {
 	if len(d.faults) > 0 {
 		return nil, errors.Join(d.faults...)
 	}
-	s := &Schema{classes: d.classes, byID: map[uint32]*class{}, byType: map[reflect.Type]*class{}, refused: d.refused}
+	s := &Schema{classes: d.classes, byID: map[uint32]*class{}, byType: map[reflect.Type]*class{}, events: d.events, refused: d.refused}
 	for _, c := range d.classes {
 		s.byID[c.id], s.byType[c.typ] = c, c
 	}

@@ -10,7 +10,7 @@ import (
 // Tick, in order:
 //
 //	posts ─► listen: connection, host, players ─► apply: values into structs, bodies made and taken ─► hooks
-//	      ─► step ─► diff: values against shadows ─► send
+//	      ─► hear: handlers of events ─► step ─► diff: values against shadows ─► send
 //
 // Values are written under the lock that the receiving goroutine shares; hooks and step run without it.
 
@@ -43,6 +43,7 @@ func (w *World) Tick(step func()) error {
 		w.happen()
 	}
 	w.asked()
+	w.hear()
 	if step != nil {
 		w.user(step)
 	}
@@ -123,6 +124,7 @@ func (w *World) listen() {
 	w.people()
 	w.strangers()
 	w.groupNews()
+	w.undelivered()
 	if host != w.host || !w.hosted {
 		was, known := w.host, w.hosted
 		w.host, w.hosted = host, true

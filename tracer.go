@@ -214,6 +214,13 @@ func (t *Tracer) undecoded(b *body, mask uint64, size int) {
 	}
 }
 
+// undecodedEvent tells of a payload that is none.
+func (t *Tracer) undecodedEvent(ev *event, info *EventInfo, size int) {
+	if t.On(TraceEvent) {
+		t.take(&trace.Event{Cat: trace.Events, Dir: trace.In, What: trace.EventLine, ID: info.ID.Bytes(), Class: ev.name, Owner: info.From.Bytes(), Bytes: size, Drop: trace.Undecoded})
+	}
+}
+
 // recorder makes records of a logger of the lines written to it.
 type recorder struct{ l *slog.Logger }
 

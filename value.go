@@ -67,6 +67,16 @@ func (v Vec2) IsFinite() bool { return layout.Finite(v.X, v.Y, 0) }
 // lerp weighs both ends, unlike a + (b−a)·t, which misses b at 1 when a and b differ much in size.
 func lerp(a, b, t float64) float64 { return a*(1-t) + b*t }
 
+// plainIDs gives the ids a codec: their fields are not exported, and a payload is not plain memory.
+func plainIDs(known map[reflect.Type]layout.Leaf) {
+	known[reflect.TypeFor[NetID]()] = layout.Leaf{Name: known[reflect.TypeFor[NetID]()].Name, Codec: layout.CodecOf(16,
+		func(b []byte, id *NetID) ([]byte, error) { x := id.Bytes(); return append(b, x[:]...), nil },
+		func(b []byte, id *NetID) (int, error) { *id = NetIDFrom([16]byte(b)); return 16, nil })}
+	known[reflect.TypeFor[PlayerID]()] = layout.Leaf{Name: known[reflect.TypeFor[PlayerID]()].Name, Codec: layout.CodecOf(16,
+		func(b []byte, p *PlayerID) ([]byte, error) { x := p.Bytes(); return append(b, x[:]...), nil },
+		func(b []byte, p *PlayerID) (int, error) { *p = PlayerIDFrom([16]byte(b)); return 16, nil })}
+}
+
 // leaves are the value types of this package as the layout knows them: the exact ones are plain memory, field by field.
 func leaves() map[reflect.Type]layout.Leaf {
 	known := map[reflect.Type]layout.Leaf{

@@ -30,6 +30,7 @@ type World struct {
 	hooks   map[*class]*hookSet
 	start   time.Time
 	classes map[*class]*registry.Class
+	hearing
 
 	turn atomic.Uint32 // who is inside; see enter
 
@@ -168,6 +169,14 @@ type Stats struct {
 	Backlog                  int           // changes that wait for a Tick
 	Merged                   uint64        // changes that newer ones replaced while they waited for it
 	PacketsLost, LostUpwards uint64        // reported lost of those sent; of them, with changes that were sent again
+
+	EventsSent, EventsHeard uint64 // by this client, to others; by its handlers, from others
+	EventsUndelivered       uint64 // sent, and reached nobody
+	EventsForeign           uint64 // heard of a kind that this build lacks, or has with another payload
+	EventsUndecoded         uint64 // with a payload that the kind cannot have, or that do not parse
+	EventsDropped           uint64 // sent once, and what they were about did not come in time
+	EventsEnded             uint64 // of a world or a session that ended before they were handled
+	EventsImpatient         uint64 // handled, though values that were written before them had not come for long
 }
 
 // enter takes the World for a call, and says how to leave. Calls nest only on the game's goroutine, from within a hook or
@@ -263,6 +272,9 @@ func (w *World) Stats() Stats {
 	if at := w.reg.Confirmed(); at > 0 {
 		s.LastHeard = w.now() - at
 	}
+	e := w.reg.EventStats()
+	s.EventsSent, s.EventsHeard, s.EventsUndelivered, s.EventsForeign = e.EventsSent, e.EventsHeard, e.EventsUndelivered, e.EventsForeign
+	s.EventsUndecoded, s.EventsDropped, s.EventsEnded, s.EventsImpatient = e.EventsMalformed+w.undecodedEvents, e.EventsDropped, e.EventsEnded, e.EventsImpatient
 	if w.sess != nil {
 		c := w.sess.Stats()
 		s.RTT, _ = w.sess.RTT()

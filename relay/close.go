@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/session"
+	"github.com/throng-dev/throng/internal/shard"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/transport"
 )
@@ -31,6 +32,15 @@ func (r *loop) end(p *peer, code wire.CloseCode, text string) {
 	r.leaving = append(r.leaving, p)
 	r.counts.refused[code]++
 	r.warn(p)
+}
+
+// fell ends a session that its world cannot go on with.
+func (r *loop) fell(p *peer, o *shard.Session) {
+	code, why := o.Code(), o.Err().Error()
+	if code == wire.CloseBehind {
+		why = "you do not take what the relay must tell you: " + why
+	}
+	r.end(p, code, why)
 }
 
 // warn logs at most one ending a second: whoever provokes them must not fill the disk.

@@ -70,12 +70,11 @@ func (r *loop) into(p *peer, w *world) {
 	p.world = w
 	w.sessions++
 	p.sess = w.shard.Join(r.now, &p.conn, shard.Identity{
-		To:       p.id,
-		Player:   p.claims.Player,
-		Senior:   p.member.senior,
-		Eligible: p.claims.Rights.Has(token.Player | token.HostEligible),
-		Observer: !p.claims.Rights.Has(token.Player) && !p.claims.Rights.Has(token.Authority),
-
+		To:        p.id,
+		Player:    p.claims.Player,
+		Senior:    p.member.senior,
+		Eligible:  p.claims.Rights.Has(token.Player | token.HostEligible),
+		Observer:  !p.claims.Rights.Has(token.Player) && !p.claims.Rights.Has(token.Authority),
 		Authority: p.claims.Rights.Has(token.Authority),
 	}, p.epoch)
 }

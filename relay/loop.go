@@ -1,11 +1,9 @@
 package relay
 
 import (
-	"errors"
 	"log/slog"
 	"time"
 
-	"github.com/throng-dev/throng/internal/shard"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/transport"
 )
@@ -128,11 +126,7 @@ func (r *loop) flush(now time.Duration) {
 		}
 		for _, o := range w.shard.Failed() {
 			if p := r.peers[o.To]; p != nil && p.sess == o {
-				if errors.Is(o.Err(), shard.ErrFlood) {
-					r.end(p, wire.CloseLimit, o.Err().Error())
-					continue
-				}
-				r.end(p, wire.CloseBehind, "you do not take what the relay must tell you: "+o.Err().Error())
+				r.fell(p, o)
 			}
 		}
 	}

@@ -157,9 +157,10 @@ func (p *peer) Message(stamp uint64, stream int, msg []byte) {
 	case p.code != 0:
 	case p.sess != nil && stream == wire.StreamControl && len(msg) > 0 && msg[0] == wire.MsgTravel:
 		p.loop.travel(p, stamp, msg[1:])
-	case p.sess != nil && stamp < p.fence && stream != wire.StreamControl:
-		p.loop.counts.oldEpoch++
 	case p.sess != nil:
+		if stamp < p.fence && stream != wire.StreamControl {
+			p.loop.counts.oldEpoch++ // an event names its world: its sender is told that it left too late
+		}
 		p.sess.Message(stamp, stream, msg)
 	case stream != wire.StreamControl:
 	case len(msg) == 0 || msg[0] != wire.MsgHello:

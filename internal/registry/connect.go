@@ -34,8 +34,10 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	}
 	r.connectGroups()
 	r.connectMembers()
+	r.connectEvents()
 	r.Each(func(c *Copy) {
 		c.Handle, c.old, c.verSet, c.verEntity, c.n, c.lost, c.revoked, c.granted = 0, true, 0, 0, 0, 0, 0, 0
+		c.flying, c.flown = 0, 0
 	})
 	if len(r.byID) == 0 && len(r.pend) == 0 && len(r.deadIDs) == 0 {
 		r.ready() // nothing to announce: the first entities arrive a round trip earlier
@@ -120,6 +122,9 @@ func (r *Registry) sendView() {
 
 // Message is part of session.Handler.
 func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
+	if stream >= wire.StreamEvents && stream < wire.StreamEvents+wire.EventStreams && len(msg) > 0 && msg[0] == wire.MsgEvent {
+		r.listen(msg[1:], true)
+	}
 	if stream != wire.StreamControl || len(msg) == 0 {
 		return
 	}
@@ -170,6 +175,10 @@ func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 		err = r.groupIs(body)
 	case wire.MsgEndMark:
 		r.endMark()
+	case wire.MsgEventKind:
+		err = r.eventKind(body)
+	case wire.MsgEventState:
+		err = r.eventState(body)
 	default:
 		var m wire.Entity
 		if m, err = wire.ParseEntity(kind, body); err == nil {

@@ -87,6 +87,8 @@ type Copy struct {
 	granted   wire.Count // this client gave it away under this term; 0: no
 	unsent    uint64     // slots that only the release of that carried
 	lost      uint64     // slots whose packet was lost: they go out again
+	flown     uint64     // slots that may be in packets on their way
+	flying    int32      // records of it in packets on their way
 	ver       []uint32
 	verSet    uint64
 	verEntity uint32 // fault OneVersion

@@ -121,6 +121,7 @@ func (r *Registry) Send(now time.Duration, tick bool, limit, headroom int, buffe
 		r.tick++
 		p.deltas()
 	}
+	p.once()
 	p.flush()
 	for range 64 {
 		if !r.conn.WantsSend(now) {
@@ -257,7 +258,7 @@ func (p *packer) record(c *Copy, d *wire.Delta, values []byte) {
 	p.d.Begin(d)
 	p.d.B = append(p.d.B, values...)
 	p.records++
-	p.r.sent.refs = append(p.r.sent.refs, sentRef{c, c.Term, d.Mask, d.Cut})
+	p.r.sent.add(sentRef{c, c.Term, d.Mask, d.Cut})
 }
 
 func (p *packer) length() int {
@@ -281,6 +282,13 @@ type sentRef struct {
 	cut  bool
 }
 
+// add puts a record into the packet at hand.
+func (l *sentLog) add(s sentRef) {
+	s.c.flying++
+	s.c.flown |= s.mask
+	l.refs = append(l.refs, s)
+}
+
 func (l *sentLog) commit(pn uint64) {
 	if l.packets == nil {
 		l.packets = make(map[uint64][]sentRef)
@@ -297,6 +305,11 @@ func (l *sentLog) take(pn uint64) []sentRef {
 	refs, ok := l.packets[pn]
 	if ok {
 		delete(l.packets, pn)
+		for _, s := range refs {
+			if s.c.flying--; s.c.flying <= 0 {
+				s.c.flying, s.c.flown = 0, 0
+			}
+		}
 		if len(l.free) < 16 {
 			l.free = append(l.free, refs)
 		}

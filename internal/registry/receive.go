@@ -26,6 +26,10 @@ func (r *Registry) Frame(pn uint64, kind byte, body []byte) {
 		r.clock.sample(r.now, time.Duration(f.Time)*time.Millisecond)
 		return
 	}
+	if kind == wire.KindEvent {
+		r.listen(body, false)
+		return
+	}
 	if !r.hasCur || r.curPN != pn {
 		r.malformed(body)
 		return

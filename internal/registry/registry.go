@@ -85,6 +85,11 @@ type Registry struct {
 	Host     wire.PlayerID
 	HostTerm wire.Count
 	Players  map[wire.PlayerID]wire.Player
+	// Undelivered are events of this client that reached nobody, StrangeEvents kinds of events that this build lacks, or has with
+	// another payload. The owner clears both. Overrun is set when events wait beyond all bounds: the session must end.
+	Undelivered   []wire.Undelivered
+	StrangeEvents []*EventKind
+	Overrun       bool
 	// Strangers are classes of the world that this build lacks, or has with another layout. The owner clears it.
 	Strangers []*wire.Class
 	// Requests are for what this client drives, Denials of grants that it made. The owner clears both.
@@ -144,6 +149,9 @@ type Registry struct {
 	sent      sentLog
 	backlog   [][]byte // control messages that the reliable window had no room for, oldest first
 	stats     Stats
+
+	ev   events
+	body []byte // scratch
 }
 
 type death struct {

@@ -24,6 +24,7 @@ func (r *Registry) Travel(world string) {
 	for _, c := range r.classes { // before the Welcome: the relay may then introduce at once
 		r.queue(wire.AppendClass(nil, c.Local, &c.Class))
 	}
+	r.announceEvents()
 	r.traveling = true
 }
 
@@ -90,5 +91,6 @@ func (r *Registry) arrive() {
 	r.EndMark, r.full, r.isReady, r.hasCur = false, false, false, false
 	r.follow, r.views = true, []grid.Chunk(nil)
 	r.GroupNews = nil
+	r.freshEvents()
 	r.connectGroups()
 }

@@ -46,6 +46,7 @@ type inbox struct {
 type inStream struct {
 	want  uint64 // sequence of the next piece
 	stamp uint64 // of the message under way
+	msgs  uint32 // handed over, ever
 	begun bool
 	half  []byte // the message under way
 }
@@ -131,6 +132,7 @@ func (in *inbox) join(s *inStream, stream uint8, e earlyPiece, cfg *Config, h Ha
 	if !s.begun {
 		s.stamp = e.stamp
 		if !e.more {
+			s.msgs++
 			h.Message(s.stamp, int(stream), e.data)
 			return nil
 		}
@@ -145,9 +147,18 @@ func (in *inbox) join(s *inStream, stream uint8, e earlyPiece, cfg *Config, h Ha
 		return nil
 	}
 	in.held -= len(s.half)
+	s.msgs++
 	h.Message(s.stamp, int(stream), s.half)
 	s.begun, s.half = false, s.half[:0]
 	return nil
+}
+
+// Taken is how many messages of a stream were handed over. See Queued.
+func (c *Conn) Taken(stream int) uint32 {
+	if stream < len(c.inbox.streams) {
+		return c.inbox.streams[stream].msgs
+	}
+	return 0
 }
 
 // rest frees room that was not needed since the last rest.

@@ -49,6 +49,7 @@ type outbox struct {
 	pieces fifo[queued]
 	data   fifo[byte]
 	seq    []uint64 // next of each stream
+	msgs   []uint32 // queued in each stream, ever
 	used   int      // of the window
 	due    int
 	cursor uint64 // no piece before it is due
@@ -77,9 +78,10 @@ func (c *Conn) QueueAt(stream int, msg []byte, stamp uint64) error {
 		return ErrBackpressure
 	}
 	for len(o.seq) <= stream {
-		o.seq = append(o.seq, 0)
+		o.seq, o.msgs = append(o.seq, 0), append(o.msgs, 0)
 	}
 	o.used += cost
+	o.msgs[stream]++
 	for {
 		n := min(len(msg), pieceSize)
 		o.pieces.push(queued{
@@ -94,6 +96,15 @@ func (c *Conn) QueueAt(stream int, msg []byte, stamp uint64) error {
 			return nil
 		}
 	}
+}
+
+// Queued is how many messages Queue took for a stream. With what Taken says at the other end, a message of one stream can name those
+// of another that it must not overtake.
+func (c *Conn) Queued(stream int) uint32 {
+	if stream < len(c.outbox.msgs) {
+		return c.outbox.msgs[stream]
+	}
+	return 0
 }
 
 // append writes what is due and fits into room bytes, then the second copies of small frames: a packet full of

@@ -46,6 +46,8 @@ type scratch struct {
 	near   []nearSeg
 	sorted []nearSeg
 	turns  []turn
+	lines  []line
+	vers   []uint32
 	views  []grid.Chunk
 }
 
@@ -90,6 +92,9 @@ func (w *bundler) room(n int) {
 		w.fresh = len(w.b)
 	}
 }
+
+// size is what the open packet has.
+func (w *bundler) size() int { return len(w.b) - transport.Headroom }
 
 func (w *bundler) head() int {
 	if w.headed {
@@ -160,6 +165,7 @@ func (s *Shard) bundle(o *Session, out []transport.Datagram) []transport.Datagra
 			s.work, s.retry, o.starved = true, true, true
 		}
 	}
+	w.once()
 	w.flush()
 	w.reliable()
 	return w.out
@@ -167,10 +173,12 @@ func (s *Shard) bundle(o *Session, out []transport.Datagram) []transport.Datagra
 
 // control builds the packets of a session that only carry acks and what is reliable.
 func (s *Shard) control(o *Session, out []transport.Datagram) []transport.Datagram {
-	if o.closing != nil || !o.conn.WantsSend(s.now) {
+	if o.closing != nil || len(o.events.once) == 0 && !o.conn.WantsSend(s.now) {
 		return out
 	}
 	w := bundler{s: s, o: o, out: out, limit: min(o.conn.Limit(s.now), transport.MaxPayload)}
+	w.once()
+	w.flush()
 	w.reliable()
 	return w.out
 }

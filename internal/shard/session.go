@@ -72,6 +72,7 @@ type Session struct {
 	backlog            []delayed // control messages that the reliable window has no room for, oldest first
 	handOvers, chatter int       // bytes of them
 	asked              asked
+	events             events
 }
 
 // Join adds a session that speaks through conn, and queues its welcome. class announcements and entities may follow.
@@ -97,6 +98,8 @@ func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch u
 	for _, g := range slices.Sorted(maps.Keys(s.members[o.Player])) {
 		o.tellGroup(g, 0)
 	}
+	o.tellKinds()
+	o.events.state = true
 	there := make([]wire.Player, 0, len(s.sessions))
 	for _, p := range s.sessions {
 		there = append(there, wire.Player{ID: p.Player, Present: true, Eligible: p.Eligible, Authority: p.Authority})
@@ -122,6 +125,7 @@ func (s *Shard) Leave(now time.Duration, o *Session, why wire.Why) {
 	}
 	delete(s.byNumber, o.number)
 	s.roster = append(s.roster, wire.Player{ID: o.Player, Eligible: o.Eligible, Authority: o.Authority})
+	o.leaveEvents()
 	o.pairs.each(func(p *pair) { s.table.ByHandle(p.handle).Refs-- })
 	o.pairs.init()
 	s.elect()
@@ -173,6 +177,10 @@ func (s *Shard) Received(now time.Duration, o *Session) {
 	if len(o.backlog) > 0 {
 		o.unblock()
 	}
+	if o.open {
+		o.release()
+		o.passEvents()
+	}
 	if d, ok := o.conn.Deadline(); ok {
 		s.wake = min(s.wake, d)
 	}
@@ -211,11 +219,16 @@ func (o *Session) Frame(_ uint64, kind byte, body []byte) {
 		o.shard.deltas(o, body)
 	case wire.KindMotion:
 		o.shard.motion(o, body)
+	case wire.KindEventUp:
+		o.event(body, false)
 	}
 }
 
 // Message is part of session.Handler.
 func (o *Session) Message(_ uint64, stream int, msg []byte) {
+	if stream >= wire.StreamEvents && stream < wire.StreamEvents+wire.EventStreams && o.open && len(msg) > 0 && msg[0] == wire.MsgEventUp {
+		o.event(msg[1:], true)
+	}
 	if stream != wire.StreamControl || !o.open || len(msg) == 0 {
 		return
 	}
@@ -240,6 +253,8 @@ func (o *Session) Message(_ uint64, stream int, msg []byte) {
 		err = o.verdict(body)
 	case wire.MsgMember:
 		err = o.member(body)
+	case wire.MsgEventKindUp:
+		err = o.eventKind(body)
 	default:
 		var m wire.Entity
 		if m, err = wire.ParseEntity(kind, body); err == nil {

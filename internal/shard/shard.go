@@ -49,6 +49,10 @@ type Config struct {
 	MayJoin func(p wire.PlayerID, group string) bool
 	// Handles bounds the handle space, for simulators that force reuse. 0: as wide as MaxEntities asks for.
 	Handles int
+	// EventRate is how many events a session may send a second, over five seconds (B-132). 0: 200; negative: no bound.
+	EventRate int
+	// EventSize bounds the payload of an event. 0: wire.MaxEvent.
+	EventSize int
 	// Accepted, if set, is called for every slot value that the relay accepts, for simulators and traces.
 	Accepted func(e *table.Entity, slot int)
 	// Tolerated, if set, is called for everything that an observing world lets pass and a strict one would drop.
@@ -104,6 +108,7 @@ type Stats struct {
 	// there; requests beyond what a session may ask. Then what a world that is not strict let pass.
 	NotDriver, NotHost, OwnerOnly, Absent, Floods uint64
 	Tolerated                                     uint64
+	EventStats
 }
 
 // Shard is one world.
@@ -131,7 +136,11 @@ type Shard struct {
 	shares   map[wire.PlayerID]*table.Share
 	members  map[wire.PlayerID]map[string]bool // groups that the relay put players into
 	roster   []wire.Player                     // who entered and left since everybody was told
+	kinds    []*kind                           // of events, by number - 1
 	rosterAt time.Duration
+
+	kindByHash  map[kindKey]*kind
+	spareEvents []*event
 
 	dirty    []*table.Entity // slots changed since the last flush
 	parted   []*table.Entity // died or fell silent since the last flush
@@ -174,6 +183,8 @@ func New(now time.Duration, cfg Config) *Shard {
 	def(&cfg.MaxStale, time.Second)
 	def(&cfg.SessionEntities, 4096)
 	def(&cfg.MaxEntities, 65536)
+	def(&cfg.EventRate, 200)
+	def(&cfg.EventSize, wire.MaxEvent)
 	s := &Shard{cfg: cfg, now: now, started: now, flushed: now, table: table.New(cfg.Start, cfg.MaxEntities),
 		byHash: make(map[classKey]*table.Class), shares: make(map[wire.PlayerID]*table.Share), byNumber: make(map[uint32]*Session)}
 	if cfg.Rest != 0 {
@@ -356,6 +367,10 @@ func (s *Shard) Flush(now time.Duration, out []transport.Datagram) []transport.D
 		o.conn.Expire(now, o)
 		o.assess()
 		o.tellClasses()
+		o.tellKinds()
+		o.release()
+		o.passEvents()
+		o.tellEvents()
 		if full {
 			out = s.bundle(o, out)
 		} else {

@@ -8,8 +8,9 @@ type Share struct {
 	Player   wire.PlayerID
 	Entities int
 	Classes  int
+	Kinds    int // of events
 	Bytes    int // of class announcements: each is told to every session
 }
 
 // Empty reports whether nothing is left of it.
-func (s *Share) Empty() bool { return s.Entities == 0 && s.Classes == 0 }
+func (s *Share) Empty() bool { return s.Entities == 0 && s.Classes == 0 && s.Kinds == 0 }

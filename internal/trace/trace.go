@@ -131,6 +131,7 @@ const (
 	Uninvited     = "uninvited"      // by somebody who may not, to what this client drives
 	Undecoded     = "undecoded"      // a value that no such field can have
 	ByRelay       = "refused by relay"
+	Late          = "late" // what an event is about did not come in time
 	Lost          = "lost" // its packet did not arrive; it goes out again
 )
 

@@ -132,6 +132,9 @@ func TestDocumentHasTheNumbers(t *testing.T) {
 		{"Flags of an entity", "Entity", nil, nil},
 		{"Reasons of departure", "Why", nil, nil},
 		{"Reasons of refusal", "Refused", nil, nil},
+		{"Recipients", "To", nil, nil},
+		{"Hearing an event", "About", nil, nil},
+		{"Reasons why an event reached nobody", "Undelivered", nil, nil},
 	} {
 		want := map[string]string{}
 		for n, v := range own {

@@ -30,6 +30,9 @@ const (
 	MsgAudience   = 29 // up, of an authority: who may know of an entity
 	MsgMember     = 30 // up, of an authority: a player into a group, or out of it
 
+	MsgEventKindUp = 15 // up: a kind of event and its number
+	MsgEventUp     = 16 // up, streams 1 to 8: an event
+
 	MsgWelcome  = 32 // down: the answer to Hello
 	MsgRefuse   = 33 // down: the session ends
 	MsgBind     = 34 // down: handle, incarnation and term of an announced entity
@@ -48,6 +51,9 @@ const (
 	MsgTravelRefused = 46 // down: the receiver stays where it is
 	MsgGroupIs       = 48 // down: whether the session is in a group
 	MsgRestricted    = 49 // down: the group of a driven entity
+	MsgEventKind     = 61 // down: a kind of event and the world's number
+	MsgEvent         = 62 // down, streams 1 to 8: an event
+	MsgEventState    = 63 // down: how much may be sent, and what reached nobody
 )
 
 // Entity is a message about one entity. Which fields a type uses is in the table of docs/spec/wire.md; unused fields are

@@ -37,8 +37,10 @@ const (
 	KindIntro   = 0x12 // relay → client: an entity and a baseline of its slots
 	KindDepart  = 0x13 // relay → client: an entity left
 	KindRole    = 0x14 // relay → client: owner and term
+	KindEvent   = 0x15 // relay → client: an event that is sent once
 	KindDeltas  = 0x20 // client → relay: changes of driven entities
 	KindMotion  = 0x22 // client → relay: the same of classes with motion, with the time of capture
+	KindEventUp = 0x21 // client → relay: an event that is sent once
 )
 
 // Streams of the reliable lane.
