@@ -126,10 +126,7 @@ func (w *World) applyCopy(c *registry.Copy) {
 			"fields", Changes{c.Uninvited, b.hooks.class, b.e.ptr}.String(), "player", PlayerIDFrom(c.UninvitedBy))
 		c.Uninvited = 0
 	}
-	if c.GroupRefused != 0 {
-		w.warn("throng: the relay does not keep an entity to a group", "id", b.e.id, "class", b.hooks.class.name, "reason", refusedText(c.GroupRefused))
-		c.GroupRefused = 0
-	}
+	w.denied(b, c)
 	if c.Rejected != 0 {
 		w.warn("throng: the relay does not apply fields of an entity", "id", b.e.id, "class", b.hooks.class.name, "fields", Changes{c.Rejected, b.hooks.class, b.e.ptr}.String(), "reason", refusedText(c.RejectedReason))
 		b.rejected, b.why, c.Rejected = c.Rejected, c.RejectedReason, 0

@@ -86,7 +86,11 @@ func (w *World) encode(c *registry.Copy, mask uint64, b []byte) (out []byte, sen
 	}
 	w.cannotSend(bd, refused&^bd.refused)
 	bd.refused = bd.refused&^mask | refused
-	if x, y, z, ok := k.plan.Position(bd.e.ptr); ok {
+	if c.Attached() { // it stands where the other does; where the other is not here, it stays where it was
+		for p := w.reg.Parent(c); p != nil; p = w.reg.Parent(p) {
+			at = p.Chunk
+		}
+	} else if x, y, z, ok := k.plan.Position(bd.e.ptr); ok {
 		if k.axes == 2 {
 			z = 0
 		}

@@ -123,7 +123,7 @@ func (g Groups) Of(o Object) string {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return b.e.c.Group
+	return b.e.c.Group()
 }
 
 // mayKeepTo is called under mu.

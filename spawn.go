@@ -13,14 +13,15 @@ import (
 type SpawnOption func(*spawnOptions)
 
 type spawnOptions struct {
-	flags uint16
-	id    NetID
-	who   *wire.Audience
-	quiet bool
-	grant *bool
-	host  *HostOverride
-	group string
-	delay time.Duration // of the body; negative: the class's
+	flags  uint16
+	id     NetID
+	who    *wire.Audience
+	quiet  bool
+	grant  *bool
+	host   *HostOverride
+	group  string
+	parent Object
+	delay  time.Duration // of the body; negative: the class's
 }
 
 // AsAvatar makes the entity the player's avatar: its id follows from the player's, there is one at most, and this client looks
@@ -99,8 +100,8 @@ func (w *World) Place(name string, e Object, opts ...SpawnOption) error {
 	for _, f := range opts {
 		f(&o)
 	}
-	if o.flags&^wire.EntityClaim != 0 || !o.id.IsZero() || o.group != "" || o.who != nil {
-		return fmt.Errorf("throng: placing %q: AsAvatar, OwnedByHost, InGroup and WithID can not be used with Place: its id follows from the name, and the host drives it, or with Claimed whoever comes first", name)
+	if o.flags&^wire.EntityClaim != 0 || !o.id.IsZero() || o.group != "" || o.who != nil || o.parent != nil {
+		return fmt.Errorf("throng: placing %q: AsAvatar, OwnedByHost, InGroup, AttachedTo and WithID can not be used with Place: its id follows from the name, and the host drives it, or with Claimed whoever comes first", name)
 	}
 	o.id = StableID(name)
 	if o.flags |= wire.EntityPlaced; o.flags&wire.EntityClaim == 0 {
@@ -173,6 +174,12 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 		w.mu.Unlock()
 		return fail(ErrIDHeld)
 	}
+	if opt.parent != nil {
+		if p := w.bodyOf(opt.parent); p == nil || p.gone || !w.mayAttach(k, nil, p) {
+			w.mu.Unlock()
+			return fail(fmt.Errorf("attached to %T: %w", opt.parent, ErrAttach))
+		}
+	}
 	if !w.mayKeepTo(opt.group) {
 		w.mu.Unlock()
 		return fail(fmt.Errorf("group %q: %w", opt.group, ErrNotInGroup))
@@ -183,7 +190,8 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 	}
 	w.reg.Spawn(opt.id.Bytes(), w.classes[k], owner, flags, func(c *registry.Copy) {
 		b = w.newBody(c, k, o)
-		b.quiet, c.Group, c.Audience = opt.quiet, opt.group, opt.who
+		b.quiet, c.Audience = opt.quiet, opt.who
+		w.bindTo(c, opt)
 		if opt.delay >= 0 {
 			b.delay = opt.delay
 		}

@@ -76,6 +76,11 @@ func (w *world) wary(p *player, s *shard.Session, packet []byte) {
 			if m, err := wire.ParseRole(body); err == nil {
 				name(m.Handle, "the owner")
 			}
+		case wire.KindTie:
+			if m, err := wire.ParseTie(body); err == nil {
+				name(m.Handle, "what goes with something")
+				name(m.Parent, "what something goes with")
+			}
 		case wire.KindDepart:
 			if m, err := wire.ParseDepart(body); err == nil && !p.told[m.ID] {
 				w.fail("R-31: client %d is sent a departure of %x, which it was never told of", p.i, m.ID[:4])

@@ -26,6 +26,7 @@ func init() { // not an initialiser: programs name operations, operations make p
 	ops = append(ops, pathOps...)
 	ops = append(ops, audienceOps...)
 	ops = append(ops, travelOps...)
+	ops = append(ops, attachOps...)
 }
 
 func opOf(name string) *operation {

@@ -27,6 +27,7 @@ var checks = []check{
 	{name: "restarts lose nothing", rest: (*world).kept},
 	{name: "observers hold what the relay holds", rest: (*world).observed},
 	{name: "nobody holds what the relay does not", rest: (*world).zombies},
+	{name: "all know what goes with what", rest: (*world).tied},
 }
 
 // restless is how long rights may go on changing by themselves.
@@ -191,7 +192,7 @@ func (w *world) compare(p *player, s *shard.Session, e *table.Entity) string {
 	d := w.distance(p, e)
 	drives := w.at(p).Drives(s, e)
 	reach := w.reach(e)
-	if !w.at(p).Admits(s, e) {
+	if !w.at(p).Shown(s, e) {
 		d = reach + 2 // it is as if it were out of reach
 	}
 	placed := e.Flags&wire.EntityPlaced != 0

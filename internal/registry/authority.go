@@ -28,16 +28,6 @@ func (r *Registry) SetAudience(c *Copy, a *wire.Audience) {
 	}
 }
 
-// tellWho says who may know of an entity that is about to be announced.
-func (r *Registry) tellWho(c *Copy) {
-	switch {
-	case c.Audience != nil:
-		r.tellAudience(c)
-	case c.Group != "":
-		r.tellGroup(c)
-	}
-}
-
 func (r *Registry) tellAudience(c *Copy) {
 	c.Audience.ID = c.ID
 	r.queue(c.Audience.Append(nil))

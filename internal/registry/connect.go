@@ -38,6 +38,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	r.Each(func(c *Copy) {
 		c.Handle, c.old, c.verSet, c.verEntity, c.n, c.lost, c.revoked, c.granted = 0, true, 0, 0, 0, 0, 0, 0
 		c.flying, c.flown = 0, 0
+		c.unbind()
 	})
 	if len(r.byID) == 0 && len(r.pend) == 0 && len(r.deadIDs) == 0 {
 		r.ready() // nothing to announce: the first entities arrive a round trip earlier
@@ -94,7 +95,7 @@ func (r *Registry) reannounce(c *Copy) {
 			m.Flags |= wire.EntityDrives
 		}
 		m.Values, m.Mask, m.Chunk = r.current(c, c.Class.All, nil)
-		r.tellWho(c)
+		r.tellBonds(c)
 		r.queue(wire.AppendEntity(nil, wire.MsgAgain, &m))
 	}
 }
@@ -103,8 +104,8 @@ func (r *Registry) reannounce(c *Copy) {
 func (r *Registry) announce(c *Copy) {
 	m := wire.Entity{ID: c.ID, Nonce: c.nonce, Class: c.Class.Local, Flags: c.Flags}
 	m.Values, m.Mask, m.Chunk = r.current(c, c.Class.All, nil)
-	c.Sent = len(m.Values)
-	r.tellWho(c)
+	c.Sent, c.Chunk = len(m.Values), m.Chunk
+	r.tellBonds(c)
 	r.queue(wire.AppendEntity(nil, wire.MsgSpawn, &m))
 }
 
@@ -171,6 +172,8 @@ func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 				delete(r.Players, p.ID)
 			}
 		})
+	case wire.MsgAttached:
+		err = r.attached(body)
 	case wire.MsgGroupIs:
 		err = r.groupIs(body)
 	case wire.MsgEndMark:

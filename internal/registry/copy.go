@@ -48,9 +48,6 @@ type Copy struct {
 	Uninvited   uint64
 	UninvitedBy wire.PlayerID
 
-	// Group is who may know of it, as this client knows from its drive; "": everyone. GroupRefused is why it is not what Restrict asked for.
-	Group        string
-	GroupRefused uint8
 	// Audience is who may know of it, as this client decided as an authority; nil: it did not.
 	Audience *wire.Audience
 
@@ -79,6 +76,7 @@ type Copy struct {
 
 	flush uint32 // of a mirror: counts what it took
 
+	bonds     *bonds // nil: none
 	cert      []byte
 	certTerm  wire.Count
 	nonce     uint32

@@ -10,7 +10,7 @@ import (
 // Groups of players that this client is in, or would like to be:
 //
 //	Join, Leave ─► wanted ─► Group to the relay, again in every session ─► GroupIs ─► groups, GroupNews
-//	Restrict ─► Copy.Group ─► Restrict to the relay, again before every announcement of the entity
+//	Restrict ─► bonds ─► Restrict to the relay, again before every announcement of the entity
 
 // maxGroupNews bounds what waits for a game that does not tick.
 const maxGroupNews = 1024
@@ -66,7 +66,7 @@ func (r *Registry) groupIs(body []byte) error {
 
 // Restrict keeps an entity that this client drives to a group; "": it is for everyone.
 func (r *Registry) Restrict(c *Copy, group string) {
-	c.Group = group
+	c.bond().group = group
 	if c.Handle != 0 || c.pending && r.isReady {
 		r.tellGroup(c)
 	}
@@ -74,7 +74,7 @@ func (r *Registry) Restrict(c *Copy, group string) {
 
 // tellGroup says which group an entity is for. Of one that is about to be announced the relay keeps it until then.
 func (r *Registry) tellGroup(c *Copy) {
-	r.queue(wire.AppendEntity(nil, wire.MsgRestrict, &wire.Entity{ID: c.ID, Inc: c.Inc, Nonce: c.nonce, Group: c.Group}))
+	r.queue(wire.AppendEntity(nil, wire.MsgRestrict, &wire.Entity{ID: c.ID, Inc: c.Inc, Nonce: c.nonce, Group: c.bonds.group}))
 }
 
 // restricted takes the relay's word which group an entity is for.
@@ -82,8 +82,8 @@ func (r *Registry) restricted(c *Copy, m *wire.Entity) {
 	if c == nil || c.Inc != m.Inc {
 		return
 	}
-	if c.Group = m.Group; m.Reason != 0 {
-		c.GroupRefused = m.Reason
+	b := c.bond()
+	if b.group, b.groupRefused = m.Group, m.Reason; m.Reason != 0 {
 		r.change(c)
 	}
 }

@@ -55,6 +55,11 @@ func (r *Registry) Frame(pn uint64, kind byte, body []byte) {
 		if m, err = wire.ParseDepart(body); err == nil {
 			r.depart(pn, &m)
 		}
+	case wire.KindTie:
+		var m wire.Tie
+		if m, err = wire.ParseTie(body); err == nil {
+			r.tie(pn, &m)
+		}
 	case wire.KindRole:
 		var m wire.Role
 		if m, err = wire.ParseRole(body); err == nil {
@@ -255,6 +260,7 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 		r.tr.entity(trace.In, trace.Spawn, c, "")
 	}
 	if lostDrive {
+		c.unbind()
 		c.ZeroOwner = c.ZeroOwner || k.Owner != 0
 		r.replace(c, r.cur.Flush, m.Mask, m.Values)
 		return nil
@@ -472,6 +478,7 @@ func (r *Registry) assign(c *Copy, m *wire.Entity, stamp uint64) { // R-21
 	c.drives, c.waiting, c.old, c.pending, c.revoked = true, false, false, false, 0
 	c.placed = m.Flags&wire.EntityPlaced != 0
 	r.byH[m.Handle] = c
+	c.loose()
 	// A shared record may have overtaken the assign with a later override of somebody's: what is newer stays.
 	apply := c.olderThan(m.Version, m.Mask)
 	c.stage(apply, m.Mask, m.Values)

@@ -15,6 +15,7 @@ type standing struct {
 	session uint32
 	kind    byte
 	m       wire.Entity
+	ahead   ahead
 }
 
 // maxStanding bounds what waits, over all sessions.
@@ -27,7 +28,7 @@ func (s *Shard) wait(o *Session, kind byte, m *wire.Entity) {
 	}
 	k := *m
 	k.Values, k.Cert = append([]byte(nil), m.Values...), append([]byte(nil), m.Cert...)
-	s.standby = append(s.standby, standing{o.number, kind, k})
+	s.standby = append(s.standby, standing{o.number, kind, k, o.ahead})
 }
 
 // standIn takes what waited. It runs once, before the first election.
@@ -36,7 +37,9 @@ func (s *Shard) standIn() {
 	s.standby = nil
 	for i := range waiting {
 		if o := s.session(waiting[i].session); o != nil {
+			o.ahead = waiting[i].ahead
 			s.message(o, waiting[i].kind, &waiting[i].m)
+			o.ahead = ahead{}
 		}
 	}
 }
@@ -44,7 +47,7 @@ func (s *Shard) standIn() {
 // announced checks what spawns and re-announcements have in common. A nil class means that it was refused.
 func (s *Shard) announced(o *Session, m *wire.Entity) *table.Class {
 	reason := uint8(wire.RefusedInvalid)
-	if !o.mayForetell(m.ID) {
+	if m.Inc == 0 && !o.mayForesee(m.ID) { // what comes back does so with its group, whoever is in it by now
 		reason = wire.RefusedRights
 	} else if m.ID != (wire.ID{}) && int(m.Class) < len(o.classes) {
 		if c := o.classes[m.Class]; c != nil && c.ValuesLen(m.Mask, m.Values) == len(m.Values) && len(m.Values) <= wire.MaxValues {
@@ -59,7 +62,6 @@ func (s *Shard) announced(o *Session, m *wire.Entity) *table.Class {
 	}
 	s.stats.Refused++
 	o.refuse(m, reason)
-	delete(o.foretold, m.ID)
 	return nil
 }
 
@@ -74,7 +76,6 @@ func (s *Shard) spawn(o *Session, m *wire.Entity) {
 		s.wait(o, wire.MsgSpawn, m)
 		return
 	}
-	defer delete(o.foretold, m.ID)
 	e := s.table.ByID(m.ID)
 	switch {
 	case placed && e == nil && s.table.Gone(m.ID) != 0: // it stays destroyed
@@ -114,6 +115,7 @@ func (s *Shard) spawn(o *Session, m *wire.Entity) {
 		owner = s.session(e.Driver)
 	}
 	s.hand(e, owner, o)
+	s.firstTies(o, e)
 }
 
 func (o *Session) place(id wire.ID) {
@@ -231,6 +233,9 @@ func (s *Shard) assign(e *table.Entity, o *Session) {
 	if s.AudienceOf(e).Group != "" {
 		s.tellRestricted(o, e, 0)
 	}
+	if s.parentOf(e) != nil {
+		s.tellTie(o, e, 0)
+	}
 }
 
 // again takes a re-announcement.
@@ -249,7 +254,6 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 		s.wait(o, wire.MsgAgain, m) // drivers come first
 		return
 	}
-	defer delete(o.foretold, m.ID)
 	announcer := o
 	if stands {
 		announcer = nil // it gets the values too: its own may be old
@@ -281,12 +285,16 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 		s.place(e, m.Chunk)
 		s.pass(e, o, s.table.NextTerm())
 		e.AnnTerm = m.Term
+		s.firstAudience(o, e)
 		s.hand(e, o, announcer)
 	default:
 		if e.Flags&wire.EntityPlaced != 0 {
 			s.look(e)
 		}
 		o.refuse(m, wire.RefusedNotDriver)
+	}
+	if e != nil && e.Driver == o.number {
+		s.firstTies(o, e)
 	}
 }
 
@@ -332,6 +340,7 @@ func (s *Shard) kill(e *table.Entity, why wire.Why, by wire.PlayerID) {
 			d.avatar = nil
 		}
 	}
+	s.cut(e)
 	s.discharge(e)
 	s.part(e)
 	e.Death = &table.Death{By: by, At: s.now}

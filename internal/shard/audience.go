@@ -78,17 +78,18 @@ func (s *Shard) SetAudience(id wire.ID, a Audience) bool {
 
 // AudienceOf is what SetAudience said last.
 func (s *Shard) AudienceOf(e *table.Entity) Audience {
-	if n := s.audiences.at(e); n != 0 {
-		return s.audiences.list[n].Audience
+	n, attached := s.ties.own[e.Handle]
+	if !attached {
+		n = s.audiences.at(e)
 	}
-	return Audience{}
+	if n == 0 {
+		return Audience{}
+	}
+	return s.audiences.list[n].Audience
 }
 
 // Admits reports whether a session may know of an entity.
 func (s *Shard) Admits(o *Session, e *table.Entity) bool { return s.admits(o, e) }
-
-// setOwnAudience is setAudience for what an entity has by itself.
-func (s *Shard) setOwnAudience(e *table.Entity, number uint32) { s.setAudience(e, number) }
 
 // setAudience takes over the caller's reference to an audience.
 func (s *Shard) setAudience(e *table.Entity, number uint32) {
@@ -104,6 +105,9 @@ func (s *Shard) setAudience(e *table.Entity, number uint32) {
 	l.of[e.Handle] = number
 	s.releaseAudience(was)
 	s.look(e)
+	for _, h := range s.ties.children[e.Handle] {
+		s.setAudience(s.table.ByHandle(h), s.both(s.ties.own[h], number))
+	}
 }
 
 // rehost takes a host-owned entity from a host that may not know of it any more, or gives it to one that now may. It does so at once:
@@ -116,6 +120,9 @@ func (s *Shard) rehost(e *table.Entity) {
 		s.swap(e)
 	default:
 		s.swapTo(e, h)
+	}
+	for _, h := range s.ties.children[e.Handle] {
+		s.rehost(s.table.ByHandle(h))
 	}
 }
 
@@ -146,10 +153,8 @@ func (s *Shard) intern(a Audience) uint32 {
 func (s *Shard) both(a, b uint32) uint32 {
 	l := &s.audiences
 	if a == 0 || b == 0 || a == b {
-		if a = max(a, b); a != 0 {
-			l.list[a].refs++
-		}
-		return a
+		s.holdAudience(max(a, b))
+		return max(a, b)
 	}
 	k := &audience{a: min(a, b), b: max(a, b)}
 	k.key = string(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32([]byte{'b'}, k.a), k.b))
@@ -184,6 +189,12 @@ func (s *Shard) number(k *audience) uint32 {
 		o.judge(n)
 	}
 	return n
+}
+
+func (s *Shard) holdAudience(n uint32) {
+	if n != 0 {
+		s.audiences.list[n].refs++
+	}
 }
 
 func (s *Shard) releaseAudience(n uint32) {

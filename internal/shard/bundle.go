@@ -267,6 +267,12 @@ func (w *bundler) ownRecords() {
 			o.sent.own = append(o.sent.own, ownRef{handle: e.Handle, kind: refRole})
 			it.role = false
 		}
+		if it.tie {
+			s.scratch.frame = s.tieFrame(s.scratch.frame[:0], e)
+			w.frame(wire.KindTie, s.scratch.frame)
+			o.sent.own = append(o.sent.own, ownRef{handle: e.Handle, kind: refTie})
+			it.tie = false
+		}
 		if it.mask &= s.visible(e); it.mask != 0 && o.budget.left() {
 			w.record(e, it.mask)
 			o.sent.own = append(o.sent.own, ownRef{handle: e.Handle, kind: refDelta, mask: it.mask})
@@ -318,6 +324,7 @@ func (w *bundler) introductions() {
 			Term: e.Term, Flags: e.Flags, Owner: e.Owner, Nonce: e.Nonce, Chunk: e.Place.Chunk, Mask: mask}
 		s.scratch.frame = e.AppendValues(m.Append(s.scratch.frame[:0], w.base), mask)
 		w.frame(wire.KindIntro, s.scratch.frame)
+		w.tieBeside(e)
 		p.flags = p.flags&^queued | named
 		p.pkt, p.v = uint32(o.conn.Next()), s.flush
 		o.sent.own = append(o.sent.own, ownRef{handle: h, kind: refIntro})

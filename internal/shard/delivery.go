@@ -43,6 +43,7 @@ const (
 	refIntro
 	refDepart
 	refRole
+	refTie
 )
 
 // commit ties what was appended to segs and own to a packet.
@@ -115,6 +116,9 @@ func (o *Session) Acked(pn uint64) {
 			if int32(e.RoleVer-p.v) > 0 && !s.cfg.Faults.RoleForgotten {
 				o.roleDirty(p)
 			}
+			if s.ties.ever[r.handle] {
+				o.item(p).tie = true
+			}
 			if !e.Dead && !e.Silent && s.admits(o, e) {
 				o.lane(p, e, o.distance(e))
 			}
@@ -149,6 +153,8 @@ func (o *Session) Lost(pn uint64) {
 			o.leaves = append(o.leaves, r.handle)
 		case r.kind == refRole && p.state == known:
 			o.roleDirty(p)
+		case r.kind == refTie && p.state == known:
+			o.item(p).tie = true
 		case r.kind == refDelta && p.state == known && s.retains():
 			o.dirty(p, s.table.ByHandle(r.handle), r.mask)
 		}

@@ -107,32 +107,39 @@ func (s *Shard) restrict(o *Session, m *wire.Entity) {
 			s.rehost(e)
 		}
 		s.tellRestricted(o, e, reason)
-	case e != nil && m.Inc == e.Inc:
-		s.stats.Stale++ // it drives no more
-	case len(o.foretold) < s.cfg.SessionEntities:
-		if o.foretold == nil {
-			o.foretold = make(map[wire.ID]string)
-		}
-		o.foretold[m.ID] = m.Group
-	default:
-		s.stats.Refused++
+	default: // it is about to be announced; if it is not, that is over with the next message
+		o.foresee(m.ID).group = m.Group
 	}
 }
 
-// mayForetell reports whether a session may announce an entity as it said it would: within a group that it is in.
-func (o *Session) mayForetell(id wire.ID) bool {
-	g := o.foretold[id]
-	return g == "" || o.in(g)
+// ahead is what a session said of an entity right before its announcement, so that it holds from the first moment.
+type ahead struct {
+	id     wire.ID
+	group  string
+	parent wire.ID
+}
+
+// foresee is what was said of the entity with an id, which is the next to be announced.
+func (o *Session) foresee(id wire.ID) *ahead {
+	if o.ahead.id != id {
+		o.ahead = ahead{id: id}
+	}
+	return &o.ahead
+}
+
+// mayForesee reports whether a session may announce an entity as it said it would: within a group that it is in.
+func (o *Session) mayForesee(id wire.ID) bool {
+	return o.ahead.id != id || o.ahead.group == "" || o.in(o.ahead.group)
 }
 
 // firstAudience gives a new entity the audience that its flags and its maker ask for.
 func (s *Shard) firstAudience(o *Session, e *table.Entity) {
-	switch g := o.foretold[e.ID]; {
+	switch {
 	case s.foreseen(o, e):
 	case e.Flags&wire.EntityOwnerAlone != 0:
 		s.setOwnAudience(e, s.intern(Audience{Only: true})) // but for its driver
-	case g != "":
-		s.setOwnAudience(e, s.intern(Audience{Group: g}))
+	case o.ahead.id == e.ID && o.ahead.group != "":
+		s.setOwnAudience(e, s.intern(Audience{Group: o.ahead.group}))
 	}
 }
 

@@ -93,6 +93,7 @@ type ownItem struct {
 	mask   uint64
 	handle uint32
 	role   bool
+	tie    bool // what it is attached to
 }
 
 // item returns the own item of a known pair, a new one if there is none.

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -87,6 +88,9 @@ func (o *Session) chunkDistance(c grid.Chunk) int64 {
 
 func (s *Shard) reach(e *table.Entity) int64 {
 	r := int64(s.cfg.Profile.Reach)
+	if len(s.ties.parent) > 0 {
+		e = s.rootOf(e)
+	}
 	if c := int64(e.Class.Reach); c > 0 {
 		r = min(r, c)
 	}
@@ -97,7 +101,7 @@ func (s *Shard) reach(e *table.Entity) int64 {
 func (o *Session) check(e *table.Entity) {
 	s := o.shard
 	p := o.pairs.get(e.Handle)
-	visible := !e.Dead && !e.Silent && (s.admits(o, e) || s.cfg.Faults.DenyForgotten)
+	visible := o.shown(e)
 	if p == nil {
 		if !o.ready || !visible || e.Flags&wire.EntityPlaced != 0 && !o.placed[e.ID] || o.distance(e) > s.reach(e) {
 			return
@@ -236,8 +240,22 @@ func (o *Session) nearestFirst() {
 			}
 			return 1
 		}
-		return int(int64(a) - int64(b))
+		return cmp.Or(cmp.Compare(s.rank(ea), s.rank(eb)), cmp.Compare(a, b))
 	})
+}
+
+// rank orders introductions of one distance: avatars first, what is attached after what it is attached to.
+func (s *Shard) rank(e *table.Entity) (n int) {
+	if len(s.ties.parent) > 0 {
+		for p := s.parentOf(e); p != nil; p = s.parentOf(e) {
+			n += 2
+			e = p
+		}
+	}
+	if e.Flags&wire.EntityAvatar == 0 {
+		n++
+	}
+	return n
 }
 
 // visible is the mask of slots that shared records and baselines may carry: owner slots go to the owning session alone (B-024).

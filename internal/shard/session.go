@@ -53,9 +53,10 @@ type Session struct {
 	tick   uint32
 
 	joined   map[string]bool      // groups that it asked to be in
-	foretold map[wire.ID]string   // groups of entities that it is about to announce
 	verdicts map[wire.ID]Audience // of an authority: audiences of entities that it is about to announce
 	admit    []uint64             // bit set: audiences that admit it
+	ahead    ahead
+	tying    tying
 
 	pairs              pairs
 	intros             []uint32 // handles to introduce or, after a loss, to introduce again
@@ -239,6 +240,8 @@ func (o *Session) Message(_ uint64, stream int, msg []byte) {
 		err = o.class(body)
 	case wire.MsgGroup:
 		err = o.group(body)
+	case wire.MsgAttach:
+		err = s.attach(o, body)
 	case wire.MsgView:
 		err = o.view(body)
 	case wire.MsgHello: // whoever accepted the session has read it
@@ -263,6 +266,9 @@ func (o *Session) Message(_ uint64, stream int, msg []byte) {
 	}
 	if err != nil {
 		s.stats.Malformed++
+	}
+	if kind := msg[0]; kind != wire.MsgRestrict && kind != wire.MsgAttach {
+		o.ahead = ahead{} // what it was said for has come, or does not
 	}
 }
 

@@ -151,6 +151,7 @@ type Shard struct {
 	dying    []*table.Entity // dead, still held by somebody
 
 	audiences audiences
+	ties      ties
 
 	capture capture // of the frame at hand
 	decay   decay
@@ -271,21 +272,23 @@ func (s *Shard) set(e *table.Entity, i int, v []byte) bool {
 
 // place moves an entity to the chunk that its driver named.
 func (s *Shard) place(e *table.Entity, c grid.Chunk) {
-	if e.Class.Position < 0 || e.Place.In() && e.Place.Chunk == c {
+	if _, attached := s.ties.parent[e.Handle]; attached || e.Class.Position < 0 || e.Place.In() && e.Place.Chunk == c {
 		return
 	}
-	s.grid.Move(e.Handle, c)
-	s.look(e)
+	s.move(e, c)
 	if p := e.Class.Position; e.Dirty>>p&1 == 0 && e.Prev != c {
 		s.set(e, p, e.Value(p)) // the same place in another chunk is another value
 	}
 }
 
-// look puts an entity on the list of those whose presence the next flush decides anew.
+// look puts an entity, and what is attached to it, on the list of those whose presence the next flush decides anew.
 func (s *Shard) look(e *table.Entity) {
 	if !e.Checked {
 		e.Checked = true
 		s.moved = append(s.moved, e)
+		for _, h := range s.ties.children[e.Handle] {
+			s.look(s.table.ByHandle(h))
+		}
 	}
 }
 
@@ -424,6 +427,7 @@ func (s *Shard) finish() {
 			}
 			keep = append(keep, e)
 		} else if !s.cfg.Faults.ReuseNow {
+			s.closeTie(e)
 			s.closeAudience(e)
 			s.table.Free(s.now, e)
 		}

@@ -472,15 +472,3 @@ func TestR02Expand(t *testing.T) {
 		}
 	}
 }
-
-func FuzzGroup(f *testing.F) {
-	for _, msg := range []byte{MsgGroup, MsgGroupIs} {
-		seed(f, "message", msg, func(b []byte) { f.Add(msg, b) })
-	}
-	f.Fuzz(func(t *testing.T, msg byte, b []byte) {
-		if msg != MsgGroup {
-			msg = MsgGroupIs
-		}
-		roundTrip(t, b, 0, func(b []byte) (Group, error) { return ParseGroup(msg, b) }, func(m *Group) []byte { return m.Append(nil, msg)[1:] })
-	})
-}

@@ -23,6 +23,7 @@ const (
 	MsgNoRoom     = 13 // up: a newcomer was refused at the entity bound
 	MsgRoom       = 14 // up: there is room again
 	MsgGroup      = 22 // up: into a group, or out of it
+	MsgAttach     = 25 // up: an entity goes with another
 	MsgRestrict   = 23 // up: an entity is for a group
 	MsgWatch      = 26 // up: what else the session wants to be told of
 	MsgForgot     = 27 // up: nothing was heard of an entity, its copy is gone
@@ -54,6 +55,7 @@ const (
 	MsgEventKind     = 61 // down: a kind of event and the world's number
 	MsgEvent         = 62 // down, streams 1 to 8: an event
 	MsgEventState    = 63 // down: how much may be sent, and what reached nobody
+	MsgAttached      = 51 // down: what a driven entity goes with
 )
 
 // Entity is a message about one entity. Which fields a type uses is in the table of docs/spec/wire.md; unused fields are

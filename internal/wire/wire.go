@@ -38,6 +38,7 @@ const (
 	KindDepart  = 0x13 // relay → client: an entity left
 	KindRole    = 0x14 // relay → client: owner and term
 	KindEvent   = 0x15 // relay → client: an event that is sent once
+	KindTie     = 0x1b // relay → client: what an entity goes with
 	KindDeltas  = 0x20 // client → relay: changes of driven entities
 	KindMotion  = 0x22 // client → relay: the same of classes with motion, with the time of capture
 	KindEventUp = 0x21 // client → relay: an event that is sent once
