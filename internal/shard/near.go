@@ -52,7 +52,7 @@ func (o *Session) nearSegments() (near []nearSeg, size int) {
 
 // gets reports whether a segment is for the observer.
 func (o *Session) gets(g *segment) bool {
-	return o.admitted(g.aud) || o.shard.cfg.Faults.SegmentsForAll
+	return o.admitted(g.aud) || o.Authority || o.shard.cfg.Faults.SegmentsForAll
 }
 
 func (o *Session) nearView(near []nearSeg, v grid.Chunk) []nearSeg {
