@@ -163,6 +163,7 @@ func (p *packer) flush() {
 	pn := p.r.conn.Commit(p.now, p.b, p.records > 0)
 	if p.records > 0 {
 		p.r.sent.commit(pn)
+		p.r.lead = lead{pn: pn}
 	}
 	p.out = append(p.out, p.b)
 }
@@ -341,6 +342,7 @@ func (r *Registry) Handler(now time.Duration) session.Handler {
 type handler Registry
 
 func (h *handler) Acked(pn uint64) {
+	(*Registry)(h).arrivedApart(pn)
 	h.confirmed = max(h.now, 1)
 	h.sent.take(pn)
 }

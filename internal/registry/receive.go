@@ -24,6 +24,7 @@ func (r *Registry) Frame(pn uint64, kind byte, body []byte) {
 			r.flush, r.timeMS = f.Flush, f.Time
 		}
 		r.clock.sample(r.now, time.Duration(f.Time)*time.Millisecond)
+		r.arrivedFor(time.Duration(f.Time) * time.Millisecond)
 		return
 	}
 	if kind == wire.KindEvent {

@@ -110,6 +110,7 @@ type Registry struct {
 	flush     uint32 // newest flush seen
 	timeMS    uint32
 	clock     clock
+	lead      lead
 	cur       wire.Flush
 	curPN     uint64
 	hasCur    bool

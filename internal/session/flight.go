@@ -32,9 +32,24 @@ type flight struct {
 	urgent bool  // carries a small reliable frame in one of its first three tries: no back-off
 }
 
+// newest is what the last ack block said of the newest packet that had arrived.
+type newest struct {
+	pn   uint64
+	held time.Duration // how long before the ack left
+	in   uint64        // count of packets received, the one with the block included
+}
+
+// Held is for a Handler: it reports how long before the packet at hand left its sender packet pn had arrived there. It is false if
+// the packet at hand does not ack, or another packet had arrived after pn.
+func (c *Conn) Held(pn uint64) (time.Duration, bool) {
+	n := &c.newest
+	return n.held, n.in == c.stats.Received && n.pn == pn && n.held < maxAckDelay*ackDelayUnit
+}
+
 // settle takes an ack block of the other end, whose third highest packet decides what is lost.
 func (c *Conn) settle(now time.Duration, a *ackBlock, h Handler) {
 	third, largest := a.third(), a.largest()
+	c.newest = newest{pn: largest, held: time.Duration(a.delay) * ackDelayUnit, in: c.stats.Received}
 	if c.quiet.pn == largest {
 		c.rtt.sample(now-c.quiet.at, a.delay)
 		c.quiet.pn = 0

@@ -132,6 +132,7 @@ type Conn struct {
 	flights  fifo[flight]
 	flying   int // entries of flights neither acked nor lost
 	quiet    flight
+	newest   newest
 	rtt      rtt
 	backoff  uint8
 	backedAt time.Duration
