@@ -46,7 +46,10 @@ var planted = []struct {
 
 // TestFaultsAreFound proves that TestPrograms can fail: each planted fault is found by some program.
 func TestFaultsAreFound(t *testing.T) {
-	for _, f := range planted {
+	for i, f := range planted {
+		if raced && i >= 6 {
+			break // the rest is found without the race detector, ten times faster
+		}
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			for seed := uint64(1); seed <= 20000; seed++ {

@@ -160,7 +160,7 @@ func (w *world) zombies() string {
 			case e == nil && placed && !c.Bound() && (w.mode.More["audience"] > 0 || !w.at(p).Gone(c.ID)): // stands on every client, with or without a source
 			case e != nil && e.Flags&wire.EntityPlaced != 0 && !c.Bound(): // out of reach
 			case e == nil || e.Inc != c.Inc:
-				wrong = fmt.Sprintf("holds zombie %x inc %x: %+v; relay %v, gone %v", c.ID[:4], c.Inc, *c, e != nil, w.at(p).Gone(c.ID))
+				wrong = fmt.Sprintf("holds zombie %s; relay %v, gone %v", describe(c), e != nil, w.at(p).Gone(c.ID))
 			}
 		})
 		return wrong
@@ -187,6 +187,15 @@ func (w *world) reach(e *table.Entity) int {
 	return w.mode.Reach
 }
 
+// describe says what a client knows of a copy.
+func describe(c *registry.Copy) string {
+	if c == nil {
+		return "no copy"
+	}
+	return fmt.Sprintf("%x inc %x term %x owner %x flags %x handle %d gen %d, drives %v, waits %v, pending %v, bound %v", c.ID[:4], c.Inc, c.Term, c.Owner[:1],
+		c.Flags, c.Handle, c.Gen, c.Drives(), c.Waiting(), c.Pending(), c.Bound())
+}
+
 func (w *world) compare(p *player, s *shard.Session, e *table.Entity) string {
 	c := p.reg.Find(e.ID)
 	d := w.distance(p, e)
@@ -199,7 +208,7 @@ func (w *world) compare(p *player, s *shard.Session, e *table.Entity) string {
 	bound := c != nil && c.Bound()
 	switch {
 	case drives && (c == nil || !c.Drives() || c.Term != e.Term || !bound):
-		return fmt.Sprintf("should drive %x: %+v", e.ID[:4], c)
+		return fmt.Sprintf("should drive %x: %s", e.ID[:4], describe(c))
 	case !drives && d > reach+1 && c != nil && !placed:
 		return fmt.Sprintf("still holds %x out of reach", e.ID[:4])
 	case !drives && d <= reach && (c == nil || c.Inc != e.Inc) && !placed && !p.full():
