@@ -27,6 +27,7 @@ type stand struct {
 	wakeAt time.Duration
 	frame  time.Duration // of the clients
 	every  int           // frames a replication tick
+	ended  func(*shard.Session)
 }
 
 type guest struct {
@@ -95,7 +96,10 @@ func (s *stand) plan() {
 			})
 		}
 		for _, o := range s.shard.Failed() {
-			s.Fatalf("the relay ends a session: %v", o.Err())
+			if s.ended == nil {
+				s.Fatalf("the relay ends a session: %v", o.Err())
+			}
+			s.ended(o)
 		}
 		s.wakeAt = 0
 		s.plan()
@@ -210,7 +214,9 @@ func (g *guest) send(rep bool) {
 		sess := g.sess
 		s.Carry(&g.up, s.rng, b[transport.Headroom:], func(b []byte) {
 			if sess == g.sess && sess != nil && !g.cut {
-				if err := s.shard.Receive(s.Now(), sess, b); err != nil {
+				if err := s.shard.Receive(s.Now(), sess, b); err != nil && s.ended != nil {
+					s.ended(sess)
+				} else if err != nil {
 					s.Fatalf("the relay ends the session of guest %d: %v", g.i, err)
 				}
 				s.plan()
