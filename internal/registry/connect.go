@@ -83,6 +83,10 @@ func (r *Registry) reannounce(c *Copy) {
 		return // the relay gave it to this session already
 	}
 	c.old = true
+	if c.drives && c.Hosted() && r.Host != (wire.PlayerID{}) && r.Host != r.Welcome.Player { // somebody else became host meanwhile (B-082)
+		c.drives, c.waiting = false, true
+		r.change(c)
+	}
 	switch {
 	case c.pending && c.Inc == 0, c.placed && !c.drives && c.cert == nil:
 		c.old, c.pending, c.Inc, c.Term = false, true, 0, 0
