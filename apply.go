@@ -145,9 +145,21 @@ func (w *World) write(b *body, c *registry.Copy) (changed uint64) {
 	if b.placed {
 		own = b.hooks.class.layout.Init
 	}
+	moves, whole := b.hooks.class.streams()
 	c.Staged(func(apply, mask uint64, values []byte) {
 		apply &^= own
-		ch, _, err := plan.Apply(b.e.ptr, mask, apply, values)
+		fields, value := mask, values
+		if whole && mask&moves != 0 { // the last: it is not the entity's own memory
+			fields &^= moves
+			n := c.Class.ValuesLen(fields, values)
+			values, value = values[:n], values[n:]
+		}
+		ch, _, err := plan.Apply(b.e.ptr, fields, apply&fields, values)
+		if err == nil && apply&moves != 0 {
+			if err = w.sample(b, value, c.Timing()); !c.Drives() {
+				ch &^= moves // what is drawn changes all the time
+			}
+		}
 		if err != nil {
 			w.undecoded++
 			w.tracer.undecoded(b, apply, len(values))
@@ -155,7 +167,7 @@ func (w *World) write(b *body, c *registry.Copy) (changed uint64) {
 			return
 		}
 		changed |= ch
-		adopted |= apply
+		adopted |= apply & fields
 	})
 	if b.e.shadow != nil {
 		b.e.shadow.Adopt(b.e.ptr, adopted)
@@ -182,11 +194,14 @@ func (w *World) point(b *body, c *registry.Copy) {
 	default:
 		e.role = RoleProxy
 	}
-	b.drives = c.Drives()
+	if b.drives = c.Drives(); b.drives {
+		w.landMotion(b)
+	}
 	switch {
 	case b.drives && e.shadow == nil:
 		e.shadow = b.hooks.class.plan.NewShadow(e.ptr)
 	case !b.drives:
+		b.stream = nil
 		e.shadow, b.seen, b.echoes = nil, nil, false
 		w.endMirror(b, Departure{Why: OutOfReach})
 	}

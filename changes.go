@@ -28,7 +28,7 @@ func (c Changes) Has(fields ...any) bool {
 func (c Changes) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for m := c.mask; m != 0; m &= m - 1 {
-			if !yield(c.class.layout.Slots[bits.TrailingZeros64(m)].Path) {
+			if !yield(c.class.pathOf(bits.TrailingZeros64(m))) {
 				return
 			}
 		}

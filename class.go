@@ -52,6 +52,8 @@ type ClassConfig struct {
 	DestroyDelay   time.Duration // the body outlives OnDestroy by this long; 0: gone at once
 	Audience       Audience      // who may know of its entities; 0: Everyone
 	Reach          int           // chunks from which an entity is seen, at most 8; 0: the world's
+	Mode           Mode          // 0: Static; Dynamic: it moves all the time, and is drawn between its samples; see Motion
+	SnapDistance   float64       // of a Dynamic class: a way this long between two samples was not walked, proxies jump; 0: a chunk, below 0: any way is walked
 	Pool           int           // structs of proxies that left, kept and cleared for those that come; see Hooks.Reset; 0: none
 }
 
@@ -113,8 +115,10 @@ type class struct {
 	wire      wire.Class     // indexed
 	newObject func() Object
 	clear     func(Object)
-	axes      int // of the position: 2 or 3; 0: the class is global
-	position  int // slot, -1: none
+	axes      int          // of the position: 2 or 3; 0: the class is global
+	position  int          // slot, -1: none
+	motion    *motionClass // nil: nothing of it is drawn between samples
+	used      uint32       // 1: a schema was made with it; atomic
 
 	refused []error // faults of single fields: a lenient schema goes without these fields
 	faults  []error // all others
@@ -125,19 +129,34 @@ func newClass(name string, cfg ClassConfig, t reflect.Type, newObject func() Obj
 	if c.id == 0 {
 		c.id = idOf(name)
 	}
+	c.describe()
+	return c
+}
+
+// layoutConfig is what packages of values and entities know.
+func layoutConfig() layout.Config {
+	return layout.Config{Skip: []reflect.Type{reflect.TypeFor[Entity]()}, Leaves: leaves(), Find: findNetCodec}
+}
+
+// describe reads the fields: again when the class gets a motion struct, which takes some of them.
+func (c *class) describe() {
+	c.faults, c.refused = nil, nil
 	c.check()
-	known := leaves()
-	l, err := layout.Of(t, name, layout.Config{Skip: []reflect.Type{reflect.TypeFor[Entity]()}, Leaves: known, Find: findNetCodec})
+	cfg := layoutConfig()
+	if c.motion != nil {
+		cfg.Motion = c.motion.typ
+	}
+	l, err := layout.Of(c.typ, c.name, cfg)
 	if l == nil {
 		c.faults = append(c.faults, split(err)...)
-		return c
+		return
 	}
 	c.layout, c.plan, c.refused = l, delta.Compile(l), split(err)
 	if c.position = l.Position; c.position >= 0 {
-		c.axes = known[l.Slots[c.position].Go].Axes
+		c.axes = cfg.Leaves[l.Slots[c.position].Go].Axes
 	}
+	c.stream()
 	c.announce()
-	return c
 }
 
 // idOf is the id of a class that sets none: FNV-1a of the name (B-018). Other builds and languages compute it too.
@@ -201,6 +220,7 @@ func (c *class) announce() {
 		set  bool
 		flag uint16
 	}{
+		{c.cfg.Mode == Dynamic, wire.ClassDynamic},
 		{c.cfg.HostOverride == OwnerOnly, wire.ClassOwnerOnly},
 		{c.cfg.AutoGrant, wire.ClassAutoGrant},
 		{c.cfg.OnOwnerGone == ToHost, wire.ClassToHost},
@@ -213,16 +233,24 @@ func (c *class) announce() {
 	if c.cfg.OnOwnerGone > 0 {
 		c.wire.Keep = uint16((time.Duration(c.cfg.OnOwnerGone) + time.Second - 1) / time.Second)
 	}
+	if m := c.motion; m != nil && m.plan != nil {
+		f := m.plan.Layout.Slots[0].Field
+		c.wire.Slots = append(c.wire.Slots, wire.Slot{})
+		c.wire.Hash = layout.HashOf(c.fields())
+		c.wire.Slots[m.slot] = wire.Slot{Width: uint16(f.Width), Words: uint16(f.Words), Name: f.Name, Type: f.Type}
+	}
 	total := 0
 	for i, s := range c.layout.Slots {
 		c.wire.Slots[i] = wire.Slot{Width: uint16(s.Width), Words: uint16(s.Words), Name: s.Name, Type: s.Type}
-		total += s.Width
 		if len(s.Name) > wire.MaxName {
 			c.fault("has a field %s with a name of %d bytes: shorten it to at most %d", s.Path, len(s.Name), wire.MaxName)
 		}
 		if len(s.Type) > wire.MaxType {
 			c.fault("has a field %s whose type takes %d bytes to write out: at most %d, so split it into several fields", s.Path, len(s.Type), wire.MaxType)
 		}
+	}
+	for _, s := range c.wire.Slots {
+		total += int(s.Width)
 	}
 	c.wire.Index()
 	total += bits.OnesCount64(c.wire.Variable) // each has a length, of at least a byte

@@ -35,6 +35,9 @@ type Config struct {
 	Rate int
 	// Keyframe is how often heartbeat fields are repeated, 100 ms at least. 0 means the world's interval, Off none.
 	Keyframe time.Duration
+	// MotionKeyframe is how often the motion of an entity that stands still is repeated, 100 ms at least; MotionHeartbeat how often the relay
+	// is told at least that it is there. Nothing depends on either. 0 means 3 s and 1 s, Off none.
+	MotionKeyframe, MotionHeartbeat time.Duration
 	// NoPhaseLock keeps replication ticks where they fall. Else they are shifted, by 2 ms at most each, so that what leaves
 	// arrives just before the relay sends: it is shared in fewer packets and waits less.
 	NoPhaseLock bool
@@ -89,6 +92,9 @@ type Config struct {
 	// OnUndelivered runs for each reliable event that was sent from here and reached nobody, for a reason that the call could not know, such as
 	// that no trusted server is there. nil: it is logged.
 	OnUndelivered func(w *World, u Undelivered)
+	// OnUpdates takes the motion values that came since the last Tick, of everybody in reach, as they came; see Update. It runs before the other
+	// hooks. World.SetUpdates, and the switch updates.batch, switch it off and on.
+	OnUpdates func(w *World, batch []Update)
 	// OnState runs when the connection changes.
 	OnState func(w *World, s ConnState)
 
@@ -233,6 +239,9 @@ func (c *Config) validate(s *Schema) error {
 	}
 	if c.Keyframe > 0 && c.Keyframe < 100*time.Millisecond {
 		bad("Keyframe: %v is too short: use at least 100ms, 0 for the world's, throng.Off for none", c.Keyframe)
+	}
+	if c.MotionKeyframe > 0 && c.MotionKeyframe < 100*time.Millisecond || c.MotionHeartbeat > 0 && c.MotionHeartbeat < 100*time.Millisecond {
+		bad("MotionKeyframe %v or MotionHeartbeat %v is too short: use at least 100ms, 0 for 3s and 1s, throng.Off for none", c.MotionKeyframe, c.MotionHeartbeat)
 	}
 	if c.MaxEntities < 0 || c.MaxEntities > 1<<20 {
 		bad("MaxEntities: %d is out of range: use 1 to 1048576, or 0 for 4096", c.MaxEntities)

@@ -51,6 +51,7 @@ func (w *World) diff(now time.Duration) {
 		if mask != 0 {
 			w.reg.Mark(b.e.c, mask)
 		}
+		w.streamed(b, now)
 	}
 	keep = append(keep, w.driven[n:]...) // spawned by a hook
 	clear(w.driven[min(len(keep), len(w.driven)):])
@@ -73,24 +74,46 @@ func (w *World) encode(c *registry.Copy, mask uint64, b []byte) (out []byte, sen
 		return b, 0, at
 	}
 	k := bd.hooks.class
-	out, refused := k.plan.Append(b, bd.e.ptr, mask)
-	sent = mask &^ refused
+	moves, whole := k.streams()
+	if moves &= mask; !whole {
+		moves = 0
+	}
+	fields := mask &^ moves
+	out, refused := k.plan.Append(b, bd.e.ptr, fields)
+	sent = fields &^ refused
 	if refused != 0 {
 		out, _ = k.plan.Append(b, bd.e.ptr, sent)
 	}
-	for len(out)-len(b) > wire.MaxValues { // a record is one piece in a packet: the longest string stays here
+	var place Vec3
+	placed := false
+	room := wire.MaxValues
+	if moves != 0 {
+		if w.captured, place, placed = w.encodeMotion(bd, w.captured[:0]); bd.stream.err != nil {
+			refused, moves = refused|moves, 0
+		} else {
+			room -= len(w.captured)
+		}
+	}
+	for len(out)-len(b) > room { // a record is one piece in a packet: the longest string stays here
 		longest := longestOf(&k.wire, sent, out[len(b):])
 		refused |= longest
 		sent &^= longest
 		out, _ = k.plan.Append(b, bd.e.ptr, sent)
 	}
+	if moves != 0 {
+		out = append(out, w.captured...)
+	}
 	w.cannotSend(bd, refused&^bd.refused)
 	bd.refused = bd.refused&^mask | refused
+	x, y, z, ok := k.plan.Position(bd.e.ptr)
+	if placed {
+		x, y, z, ok = place.X, place.Y, place.Z, place.IsFinite()
+	}
 	if c.Attached() { // it stands where the other does; where the other is not here, it stays where it was
 		for p := w.reg.Parent(c); p != nil; p = w.reg.Parent(p) {
 			at = p.Chunk
 		}
-	} else if x, y, z, ok := k.plan.Position(bd.e.ptr); ok {
+	} else if ok {
 		if k.axes == 2 {
 			z = 0
 		}
@@ -101,7 +124,7 @@ func (w *World) encode(c *registry.Copy, mask uint64, b []byte) (out []byte, sen
 	if bd.e.shadow != nil {
 		bd.e.shadow.Adopt(bd.e.ptr, sent)
 	}
-	return out, sent, at
+	return out, sent | moves, at
 }
 
 // longestOf is the slot with a length of its own that takes most of the values of the slots in mask.
@@ -123,11 +146,16 @@ func (w *World) cannotSend(b *body, slots uint64) {
 	for m := slots; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		k := b.hooks.class
-		err := k.plan.Refusal(b.e.ptr, i)
+		var err error
+		if i < len(k.layout.Slots) {
+			err = k.plan.Refusal(b.e.ptr, i)
+		} else {
+			err = b.streaming().err
+		}
 		if err == nil {
 			err = fmt.Errorf("throng: the values of an entity take at most %d bytes together: shorten its strings", wire.MaxValues)
 		}
 		w.log.Warn("throng: a field cannot be sent and stays as it was for the others", "cat", "state", "id", b.e.id, "class", k.name,
-			"field", k.layout.Slots[i].Path, "err", err)
+			"field", k.pathOf(i), "err", err)
 	}
 }

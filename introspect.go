@@ -3,6 +3,7 @@ package throng
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/throng-dev/throng/internal/grid"
 )
@@ -51,6 +52,8 @@ type Explanation struct {
 	Far      bool
 	LastSent int // see World.LastSentBytes
 	Fields   []FieldExplanation
+	// Motion is how a proxy of a Dynamic class is drawn; nil: no sample came, or it is driven here.
+	Motion *MotionExplanation
 }
 
 // FieldExplanation is what a client knows of one field of an entity.
@@ -82,9 +85,13 @@ func (w *World) Explain(o Object) Explanation {
 		x.LastSent = c.Sent
 	}
 	x.Far = !b.drives && !x.Mirror && k.position >= 0 && w.far(c.Chunk)
-	for i := range k.layout.Slots {
+	if b.track != nil {
+		m := b.track.explain()
+		x.Motion = &m
+	}
+	for i := range c.Class.Slots {
 		bit := uint64(1) << i
-		f := FieldExplanation{Name: k.layout.Slots[i].Path, Marked: c.Mark&bit != 0, Resend: b.drives && c.LostSlots()&bit != 0, Far: x.Far && i != k.position}
+		f := FieldExplanation{Name: k.pathOf(i), Marked: c.Mark&bit != 0, Resend: b.drives && c.LostSlots()&bit != 0, Far: x.Far && i != k.position}
 		f.Version, f.Received = c.Version(i)
 		if b.rejected&bit != 0 {
 			f.Rejected = refusedText(b.why)
@@ -140,6 +147,12 @@ func (x Explanation) String() string {
 	}
 	if x.LastSent >= 0 {
 		fmt.Fprintf(&b, ", last sent %d B", x.LastSent)
+	}
+	if m := x.Motion; m != nil {
+		fmt.Fprintf(&b, "\n  drawn %v ago from %d samples, one every %v, late by %v, varying by %v", m.Delay.Round(time.Millisecond), m.Samples, m.Interval, m.Late, m.Jitter)
+		if m.Still {
+			b.WriteString(", at rest")
+		}
 	}
 	for _, f := range x.Fields {
 		fmt.Fprintf(&b, "\n  %-16s", f.Name)

@@ -117,10 +117,12 @@ func newWorld(addr string, s *Schema, cfg Config) (*World, error) {
 	w.readEnv(os.Getenv)
 	w.lend = w.buffer
 	w.reg = registry.New(registry.Config{MaxEntities: cfg.MaxEntities, Departures: cfg.OnLeft != nil && !cfg.NoProxies, Encode: w.encode, Sent: w.reflect, Trace: w.tracer.sink(), World: cfg.World, Agent: "throng-go", Nonce: rand.Uint32()})
+	w.way.Most = 0.0005 // how long the way is decides how late all is drawn, and nothing else
+	w.wantUpdates(cfg.OnUpdates != nil)
 	s.logRefused(w.log)
 	for _, c := range s.classes {
 		w.classes[c] = w.reg.AddClass(&c.wire, c)
-		w.hooks[c] = &hookSet{class: c}
+		w.hooks[c] = &hookSet{class: c, channel: c.open()}
 	}
 	for _, e := range s.events {
 		w.kinds[e] = w.reg.AddEvent(e.wire, e)

@@ -18,6 +18,7 @@ type reflection struct {
 	c        *registry.Copy
 	mask     uint64
 	from, to int // in World.reflected
+	at       registry.Timing
 }
 
 // SetLoopback switches [Config.Loopback] on or off. When it goes off the mirrors leave.
@@ -79,11 +80,15 @@ func (w *World) reflect(c *registry.Copy, mask uint64, values []byte) {
 			out, _ = k.plan.Append(w.reflected, b.e.ptr, first)
 		}
 		w.reflected = out
-		w.reflections = append(w.reflections, reflection{b.mirror, first, from, len(out)})
+		w.reflections = append(w.reflections, reflection{b.mirror, first, from, len(out), registry.Timing{}})
+	}
+	var at registry.Timing
+	if mask&c.Class.Motion != 0 {
+		at = registry.Timing{At: w.reg.CaptureMS, Timed: true, Still: c.Still}
 	}
 	from := len(w.reflected)
 	w.reflected = append(w.reflected, values...)
-	w.reflections = append(w.reflections, reflection{b.mirror, mask, from, len(w.reflected)})
+	w.reflections = append(w.reflections, reflection{b.mirror, mask, from, len(w.reflected), at})
 }
 
 // applyReflections lets mirrors receive. It is called under mu.
@@ -92,7 +97,7 @@ func (w *World) applyReflections() {
 		if r.c.Gone {
 			continue
 		}
-		w.reg.Reflect(r.c, r.mask, w.reflected[r.from:r.to])
+		w.reg.Reflect(r.c, r.mask, w.reflected[r.from:r.to], r.at)
 		w.applyCopy(r.c)
 	}
 	clear(w.reflections)

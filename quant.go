@@ -120,26 +120,26 @@ func quantised(known map[reflect.Type]layout.Leaf) {
 	vec2Leaf[Vec2Quantize](known, "vec2quantize", 1)
 	vec2Leaf[Vec2Quantize10](known, "vec2quantize10", 10)
 	vec2Leaf[Vec2Quantize100](known, "vec2quantize100", 100)
-	known[reflect.TypeFor[Vec3Normal]()] = layout.Leaf{Name: "vec3normal", Codec: layout.CodecOf(quant.NormalLen,
+	known[reflect.TypeFor[Vec3Normal]()] = layout.Leaf{Name: "vec3normal", Blend: layout.Direction, Codec: layout.CodecOf(quant.NormalLen,
 		func(b []byte, v *Vec3Normal) ([]byte, error) { return quant.AppendNormal(b, [3]float64{v.X, v.Y, v.Z}) },
 		func(b []byte, v *Vec3Normal) (int, error) {
 			n, err := quant.ParseNormal(b)
 			*v = Vec3Normal{n[0], n[1], n[2]}
 			return len(b), err
 		})}
-	known[reflect.TypeFor[Rotator]()] = layout.Leaf{Name: "rotator", Codec: layout.CodecOf(0,
+	known[reflect.TypeFor[Rotator]()] = layout.Leaf{Name: "rotator", Blend: layout.Angles, Codec: layout.CodecOf(0,
 		func(b []byte, r *Rotator) ([]byte, error) { return quant.AppendAngles16(b, r.Pitch, r.Yaw, r.Roll) },
 		func(b []byte, r *Rotator) (n int, err error) {
 			r.Pitch, r.Yaw, r.Roll, err = quant.ParseAngles16(b)
 			return len(b), err
 		})}
-	known[reflect.TypeFor[RotatorByte]()] = layout.Leaf{Name: "rotatorbyte", Codec: layout.CodecOf(0,
+	known[reflect.TypeFor[RotatorByte]()] = layout.Leaf{Name: "rotatorbyte", Blend: layout.Angles, Codec: layout.CodecOf(0,
 		func(b []byte, r *RotatorByte) ([]byte, error) { return quant.AppendAngles8(b, r.Pitch, r.Yaw, r.Roll) },
 		func(b []byte, r *RotatorByte) (n int, err error) {
 			r.Pitch, r.Yaw, r.Roll, err = quant.ParseAngles8(b)
 			return len(b), err
 		})}
-	known[reflect.TypeFor[Quat]()] = layout.Leaf{Name: "quat", Codec: layout.CodecOf(quant.QuatLen,
+	known[reflect.TypeFor[Quat]()] = layout.Leaf{Name: "quat", Blend: layout.Rotation, Codec: layout.CodecOf(quant.QuatLen,
 		func(b []byte, q *Quat) ([]byte, error) { return quant.AppendQuat(b, [4]float64{q.X, q.Y, q.Z, q.W}) },
 		func(b []byte, q *Quat) (int, error) {
 			u, err := quant.ParseQuat(b)
@@ -151,7 +151,7 @@ func quantised(known map[reflect.Type]layout.Leaf) {
 // vec3Leaf registers a vector in steps of 1/scale. As a position it says where the proxies are: chunks must not depend on
 // who drives.
 func vec3Leaf[T xyz](known map[reflect.Type]layout.Leaf, name string, scale float64) {
-	known[reflect.TypeFor[T]()] = layout.Leaf{Name: name, Axes: 3,
+	known[reflect.TypeFor[T]()] = layout.Leaf{Name: name, Axes: 3, Blend: layout.Linear,
 		XYZ: layout.XYZOf(func(v *T) (x, y, z float64) {
 			w := Vec3(roundVec3(*v, scale))
 			return w.X, w.Y, w.Z
@@ -169,7 +169,7 @@ func vec3Leaf[T xyz](known map[reflect.Type]layout.Leaf, name string, scale floa
 }
 
 func vec2Leaf[T xy](known map[reflect.Type]layout.Leaf, name string, scale float64) {
-	known[reflect.TypeFor[T]()] = layout.Leaf{Name: name, Axes: 2,
+	known[reflect.TypeFor[T]()] = layout.Leaf{Name: name, Axes: 2, Blend: layout.Linear,
 		XYZ: layout.XYZOf(func(v *T) (x, y, z float64) {
 			w := Vec2(roundVec2(*v, scale))
 			return w.X, w.Y, 0

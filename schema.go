@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
+	"sync/atomic"
 
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -93,6 +94,7 @@ func (d *declared) add(c *class) {
 	case slices.Contains(d.classes, c):
 		return
 	}
+	atomic.StoreUint32(&c.used, 1)
 	d.refused = append(d.refused, c.refused...)
 	d.faults = append(d.faults, c.faults...)
 	for _, other := range d.classes {

@@ -225,6 +225,12 @@ func (c *class) announceable(o Object) error {
 	if refused != 0 {
 		return c.plan.Refusal(p, bits.TrailingZeros64(refused))
 	}
+	if ch := c.open(); ch != nil {
+		var err error
+		if values, _, _, err = ch.capture(values, o); err != nil {
+			return err
+		}
+	}
 	if len(values) > wire.MaxValues {
 		return fmt.Errorf("its values take %d bytes: at most %d fit, shorten its strings", len(values), wire.MaxValues)
 	}
@@ -244,11 +250,11 @@ func (w *World) takeOver(old *body, k *class, o Object) error {
 	if err := k.announceable(o); err != nil {
 		return err
 	}
-	sent := old.e.shadow
+	sent, stream := old.e.shadow, old.stream
 	w.end(old, Departure{Why: Replaced, By: w.self, Local: true})
 	w.mu.Lock()
 	b := w.newBody(c, k, o)
-	b.told, b.e.shadow = true, sent
+	b.told, b.e.shadow, b.stream = true, sent, stream
 	w.point(b, c)
 	w.mu.Unlock()
 	w.hello(b)

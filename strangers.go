@@ -31,7 +31,7 @@ func (w *World) strangers() {
 		w.strange[k] = true
 		if ours := w.schema.byID[c.ID]; ours != nil {
 			w.log.Warn("throng: a class has another layout in this world: its entities are not shown here until both builds declare it alike",
-				"cat", "state", "class", c.Name, "difference", layout.FirstDifference(ours.layout.Fields(), fields(c)))
+				"cat", "state", "class", c.Name, "difference", layout.FirstDifference(ours.fields(), fields(c)))
 			continue
 		}
 		w.log.Warn("throng: this build lacks a class of the world: its entities are not shown here, add it to the schema",

@@ -27,6 +27,7 @@ var switchings = []switching{
 	{name: "loopback.state", on: func(w *World) bool { return w.loopback }, set: (*World).SetLoopback},
 	{name: "tracker.backlog", on: func(w *World) bool { return !w.newest }, set: (*World).setBacklog},
 	{name: "track.self", on: (*World).tracksSelf, set: (*World).setTrackSelf},
+	{name: "updates.batch", on: func(w *World) bool { return w.batching }, set: (*World).SetUpdates},
 }
 
 func traceSwitch(g TraceGroup) switching {
@@ -41,6 +42,7 @@ func traceSwitch(g TraceGroup) switching {
 //	loopback.state                                      mirrors of what this client drives; see Config.Loopback
 //	tracker.backlog                                     changes wait each for itself for a game that does not tick, up to 8,192; off: only the newest of each field
 //	track.self                                          OnAppeared and OnTimedOut for what this client drives; see Config.TrackSelf
+//	updates.batch                                       Config.OnUpdates
 func (w *World) Switches() []Switch {
 	w.reads("Switches")
 	var all []Switch

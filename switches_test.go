@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-var switchNames = []string{"trace.entity", "trace.state", "trace.event", "trace.net", "loopback.state", "tracker.backlog", "track.self"}
+var switchNames = []string{"trace.entity", "trace.state", "trace.event", "trace.net", "loopback.state", "tracker.backlog", "track.self", "updates.batch"}
 
 func onSwitches(w *World) (names, on []string) {
 	for _, s := range w.Switches() {

@@ -32,12 +32,15 @@ func (w *World) Tick(step func()) error {
 		w.user(fn)
 	}
 	began := w.now()
+	w.keepTime(began)
 	for applied := false; !applied; applied = w.apply() {
 		if w.listen(); w.final != nil {
 			return w.final
 		}
 	}
 	w.silences(began)
+	w.drawMotion(began)
+	w.tellUpdates()
 	w.happen()
 	for w.now()-began < turnTime && w.nextTurns() {
 		w.happen()
@@ -51,6 +54,7 @@ func (w *World) Tick(step func()) error {
 	now := w.now()
 	tick := w.phase == Live && now >= w.nextTick
 	if tick {
+		w.keepTime(now)                                  // what is captured below is of now
 		if w.nextTick += w.interval; w.nextTick <= now { // after a stall one tick runs, not the backlog (B-023)
 			w.nextTick = now + w.interval
 		}
@@ -178,6 +182,8 @@ func (w *World) welcome(m *wire.Welcome) {
 		w.keyframe = w.profile.Keyframe
 	}
 	w.viewed = len(w.views) == 0
+	w.motionKeyframe, w.motionHeartbeat = orElse(w.cfg.MotionKeyframe, motionKeyframe), orElse(w.cfg.MotionHeartbeat, motionHeartbeat)
+	w.forgetTime()
 	w.reg.TrackSelf(w.track.self == trackOn || w.track.self == trackAuto && !w.profile.Retain)
 }
 

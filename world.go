@@ -75,6 +75,8 @@ type World struct {
 	lend      registry.Buffers // buffer, bound once
 	out       [][]byte
 
+	movement // of what moves: see stream.go and drawing.go
+
 	tracer      *Tracer   // nil: none
 	traceFile   io.Closer // of a tracer that is the World's own
 	loopback    bool      // changed under mu
@@ -105,6 +107,10 @@ type body struct {
 	e       *Entity
 	o       Object
 	hooks   *hookSet
+	track   track   // of a proxy that moves: the samples it is drawn from; nil: none came
+	stream  *stream // of what moves and is driven here
+	moving  bool    // in World.moving
+	drawn   bool    // its first sample was shown
 	drives  bool
 	listed  bool // in World.driven
 	gone    bool // out of the world; it stays in the list until the end of the phase, or its delay
@@ -127,9 +133,10 @@ type body struct {
 
 // hookSet is the behaviour of a class in this world.
 type hookSet struct {
-	class *class
-	hooks []Hook
-	pool  []Object // cleared, for proxies to come
+	class   *class
+	channel channel // of a class that streams; nil: it does not
+	hooks   []Hook
+	pool    []Object // cleared, for proxies to come
 }
 
 // Profile is what the relay decides for a world.
@@ -164,6 +171,7 @@ type Stats struct {
 	Rejected                 uint64 // times the relay said that it does not apply what was sent
 	Uninvited                uint64 // writes to what is driven here by those who may not, in a world that lets them pass: dropped
 	PacketsIn, PacketsOut    uint64
+	Motion                   MotionStats
 	Loading                  int           // entities whose Load has not returned
 	LoadsFailed, TimedOut    uint64        // Loads that returned an error; entities of which nothing was heard for too long
 	LastHeard                time.Duration // since the relay last confirmed a packet of this client; −1: it never did
@@ -267,6 +275,8 @@ func (w *World) Stats() Stats {
 	r := w.reg.Stats()
 	s := Stats{Entities: w.reg.Len(), Records: r.Records, Applied: r.Applied, Overtaken: r.Overtaken, Void: r.Void, Unknown: r.Unknown,
 		Foreign: r.Foreign, Malformed: r.Malformed, WrongEpoch: r.WrongEpoch, NoRoom: r.NoRoom, LostUpwards: r.Lost,
+		Motion: MotionStats{Samples: w.motions.Samples, Old: w.motions.Old, Jumps: w.motions.Jumps, Resets: w.motions.Resets,
+			Extrapolated: w.motions.Extrapolated, Beats: r.Beats, Dropped: w.updates.lost},
 		OtherLayout: r.OtherLayout, Echo: r.Echo, Waiting: r.Waiting, Stale: r.Stale, Dead: r.Dead, Undecoded: w.undecoded, Rejected: r.Rejected, Uninvited: r.Uninvited}
 	s.Loading, s.LoadsFailed, s.TimedOut, s.LastHeard = len(w.loads.byID), w.loads.failed, w.track.timedOut, -1
 	s.Backlog, s.Merged = w.reg.Backlog()

@@ -34,6 +34,7 @@ type timedRecord struct {
 	Mask   uint64
 	Age    uint16
 	Cut    bool
+	Still  bool
 	Values []byte
 }
 
@@ -48,6 +49,7 @@ type cutDelta struct {
 	Handle uint32
 	Gen    uint8
 	Term   uint32
+	Still  bool
 	Cut    bool
 	N      uint16
 	Mask   uint64
@@ -80,19 +82,20 @@ func motionVectors() (all []vector) {
 			return class{num, c.ID, c.Hash, c.Flags, c.Reach, c.Name, c.Slots}, nil
 		}})
 	seg := timedSegment{base, walkerNum, []timedRecord{
-		{200, base, 1, 0, false, []byte{1}},
-		{201, base, 2, 42, false, []byte{1, 2, 3, 4}},
-		{202, base, 3, 126, true, []byte{0, 5, 6, 7, 8}},
-		{203, base, 2, 1000, false, []byte{9, 10, 11, 12}},
+		{200, base, 1, 0, false, false, []byte{1}},
+		{201, base, 2, 42, false, false, []byte{1, 2, 3, 4}},
+		{202, base, 3, 126, true, false, []byte{0, 5, 6, 7, 8}},
+		{203, base, 2, 1000, false, false, []byte{9, 10, 11, 12}},
+		{204, base, 2, 6, true, true, []byte{13, 14, 15, 16}},
 	}}
-	frame("361-segment-motion", "A record without motion has no age. An age of 128 ms or more takes two bytes.", wire.KindSegment, "Segment", "base chunk: 10 -3 0; ", seg,
+	frame("361-segment-motion", "A record without motion has no age. An age of 128 ms or more takes two bytes, as does one of an entity that stands.", wire.KindSegment, "Segment", "base chunk: 10 -3 0; ", seg,
 		appendTimed(base, seg), func(b []byte) (any, error) { return parseTimed(b, base) })
 	up := motion{1_750_123 & 0xffff, 9, walkerNum, []cutDelta{
-		{200, 2, 40, false, 0, 2, base, []byte{1, 2, 3, 4}},
-		{201, 1, 12, true, 3, 3, grid.Chunk{X: 11, Y: -3}, []byte{1, 5, 6, 7, 8}},
-		{202, 1, 7, false, 0, 0, grid.Chunk{}, []byte{}},
+		{200, 2, 40, false, false, 0, 2, base, []byte{1, 2, 3, 4}},
+		{201, 1, 12, true, true, 3, 3, grid.Chunk{X: 11, Y: -3}, []byte{1, 5, 6, 7, 8}},
+		{202, 1, 7, false, false, 0, 0, grid.Chunk{}, []byte{}},
 	}}
-	frame("362-motion", "What a driver captured at 1,750,123 ms: a step, a jump behind override 3, and an entity of which there is nothing new.", wire.KindMotion, "Motion", "", up,
+	frame("362-motion", "What a driver captured at 1,750,123 ms: a step, a jump to where it stands, behind override 3, and an entity of which there is nothing new.", wire.KindMotion, "Motion", "", up,
 		appendMotion(base, up), parseMotion)
 	return all
 }
@@ -108,7 +111,7 @@ func parseTimed(b []byte, base grid.Chunk) (any, error) {
 		if r.Timed != (r.Mask&2 != 0) {
 			return nil, errVector
 		}
-		s.Records = append(s.Records, timedRecord{r.Handle, r.Chunk, r.Mask, r.Age, r.Cut, r.Values})
+		s.Records = append(s.Records, timedRecord{r.Handle, r.Chunk, r.Mask, r.Age, r.Cut, r.Still, r.Values})
 	}
 	return s, w.Err()
 }
@@ -117,7 +120,7 @@ func appendTimed(base grid.Chunk, s timedSegment) []byte {
 	var w wire.Segment
 	w.Reset(wire.AppendChunk(nil, base, s.Chunk), s.Class, walker(), s.Chunk)
 	for _, r := range s.Records {
-		w.Begin(r.Handle, r.Chunk, r.Mask, wire.SampleOf(uint32(r.Age), r.Cut))
+		w.Begin(r.Handle, r.Chunk, r.Mask, wire.SampleOf(uint32(r.Age), r.Cut, r.Still))
 		w.B = append(w.B, r.Values...)
 	}
 	return w.B
@@ -135,7 +138,7 @@ func parseMotion(b []byte) (any, error) {
 	m := motion{Time: at & 0xffff, Tick: w.Tick, Class: w.Num}
 	w.Walk(walker())
 	for r := (wire.Delta{}); w.Next(&r); {
-		m.Records = append(m.Records, cutDelta{r.Handle, r.Gen, r.Term, r.Cut, r.N, r.Mask, r.Chunk, r.Values})
+		m.Records = append(m.Records, cutDelta{r.Handle, r.Gen, r.Term, r.Still, r.Cut, r.N, r.Mask, r.Chunk, r.Values})
 	}
 	return m, w.Err()
 }
@@ -144,7 +147,7 @@ func appendMotion(base grid.Chunk, m motion) []byte {
 	var w wire.Deltas
 	w.Reset(wire.AppendMotion(nil, m.Time), uint32(m.Tick), base, m.Class, walker())
 	for _, r := range m.Records {
-		w.Begin(&wire.Delta{Handle: r.Handle, Gen: r.Gen, Term: r.Term, Cut: r.Cut, N: r.N, Mask: r.Mask, Chunk: r.Chunk})
+		w.Begin(&wire.Delta{Handle: r.Handle, Gen: r.Gen, Term: r.Term, Still: r.Still, Cut: r.Cut, N: r.N, Mask: r.Mask, Chunk: r.Chunk})
 		w.B = append(w.B, r.Values...)
 	}
 	return w.B

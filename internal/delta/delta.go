@@ -41,6 +41,8 @@ type Plan struct {
 	xyz   func(any) (x, y, z float64)
 	parse uint64 // slots that hold such values: to check them is to parse them
 	spare sparePool
+
+	blends []blend
 }
 
 // slot is what all ops of a slot share.
@@ -73,7 +75,7 @@ type run struct {
 
 // Compile makes the plan of a layout.
 func Compile(l *layout.Layout) *Plan {
-	pl := &Plan{Layout: l, all: l.All}
+	pl := &Plan{Layout: l, all: l.All, blends: blends(l)}
 	for i := range l.Slots {
 		pl.compile(i, &l.Slots[i])
 	}

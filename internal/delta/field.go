@@ -23,6 +23,9 @@ func (pl *Plan) Field(p Ptr, i int) any {
 	return p.value(s.Offset, s.Go)
 }
 
+// FieldAt is the same for a piece of a slot, of type t at an offset from the start of the struct.
+func (pl *Plan) FieldAt(p Ptr, off uintptr, t reflect.Type) any { return p.value(off, t) }
+
 // Position reads the position slot of an entity. It is not ok if the class has none, or the position is nowhere.
 func (pl *Plan) Position(p Ptr) (x, y, z float64, ok bool) {
 	if pl.xyz == nil {

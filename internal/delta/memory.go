@@ -31,14 +31,21 @@ func newImage(n uintptr) Ptr {
 	return Ptr{unsafe.Pointer(unsafe.SliceData(make([]uint64, (n+7)/8)))}
 }
 
+// PtrTo returns where v is: for structs of which a plan was made, by those who know their type.
+func PtrTo[T any](v *T) Ptr { return Ptr{unsafe.Pointer(v)} }
+
 func (p Ptr) addr() uintptr { return uintptr(p.p) }
 
-func (p Ptr) u8(off uintptr) *uint8     { return (*uint8)(unsafe.Add(p.p, off)) }
-func (p Ptr) u16(off uintptr) *uint16   { return (*uint16)(unsafe.Add(p.p, off)) }
-func (p Ptr) u32(off uintptr) *uint32   { return (*uint32)(unsafe.Add(p.p, off)) }
-func (p Ptr) u64(off uintptr) *uint64   { return (*uint64)(unsafe.Add(p.p, off)) }
-func (p Ptr) str(off uintptr) *string   { return (*string)(unsafe.Add(p.p, off)) }
-func (p Ptr) mem(off, n uintptr) []byte { return unsafe.Slice((*byte)(unsafe.Add(p.p, off)), n) }
+func (p Ptr) u8(off uintptr) *uint8          { return (*uint8)(unsafe.Add(p.p, off)) }
+func (p Ptr) u16(off uintptr) *uint16        { return (*uint16)(unsafe.Add(p.p, off)) }
+func (p Ptr) u32(off uintptr) *uint32        { return (*uint32)(unsafe.Add(p.p, off)) }
+func (p Ptr) u64(off uintptr) *uint64        { return (*uint64)(unsafe.Add(p.p, off)) }
+func (p Ptr) f32(off uintptr) *float32       { return (*float32)(unsafe.Add(p.p, off)) }
+func (p Ptr) f64(off uintptr) *float64       { return (*float64)(unsafe.Add(p.p, off)) }
+func (p Ptr) triple(off uintptr) *[3]float64 { return (*[3]float64)(unsafe.Add(p.p, off)) }
+func (p Ptr) quad(off uintptr) *[4]float64   { return (*[4]float64)(unsafe.Add(p.p, off)) }
+func (p Ptr) str(off uintptr) *string        { return (*string)(unsafe.Add(p.p, off)) }
+func (p Ptr) mem(off, n uintptr) []byte      { return unsafe.Slice((*byte)(unsafe.Add(p.p, off)), n) }
 
 // value returns a *T, T being the type at off. No allocation: a pointer fits an interface.
 func (p Ptr) value(off uintptr, t reflect.Type) any {

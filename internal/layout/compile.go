@@ -115,7 +115,7 @@ func (s *scan) leaf(l Leaf, t reflect.Type, at uintptr, path string) (c compiled
 	case l.Codec == nil:
 		c = s.plain(t, at, path)
 	default:
-		c.atoms = []Atom{{Form: Coded, Offset: at, Type: t, Codec: l.Codec}}
+		c.atoms = []Atom{{Form: Coded, Offset: at, Type: t, Codec: l.Codec, Blend: l.Blend}}
 		c.width = l.Codec.Width()
 		c.varies = c.width == 0
 	}

@@ -35,6 +35,9 @@ type Leaf struct {
 	// XYZ reads a position from v, which is a *T. Needed if Axes is set; z is 0 with two axes.
 	XYZ func(v any) (x, y, z float64)
 
+	// Blend is how two values are blended if their memory is float64s alone. A leaf without codec is blended number by number.
+	Blend Blend
+
 	// Problem and Remedy are what a Fault says of the type if it cannot be used after all. Empty: it can.
 	Problem, Remedy string
 }

@@ -56,4 +56,5 @@ type Atom struct {
 	Type   reflect.Type // of the piece
 	Finite bool         // part of a position: NaN and infinities are refused
 	Codec  Codec        // of a Coded atom
+	Blend  Blend        // of a Coded atom
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/grid"
+	"github.com/throng-dev/throng/internal/motion"
 	"github.com/throng-dev/throng/internal/session"
 	"github.com/throng-dev/throng/internal/trace"
 	"github.com/throng-dev/throng/internal/wire"
@@ -25,7 +26,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	clear(r.Players)
 	r.Strangers, r.Requests, r.Denials = nil, nil, nil
 	r.People++
-	r.clock, r.lead = clock{}, lead{}
+	r.clock, r.lead = motion.Filter{}, lead{}
 	h := wire.Hello{MinVersion: wire.Version, MaxVersion: wire.Version, World: r.cfg.World, Agent: r.cfg.Agent}
 	r.queue(h.Append(nil))
 	for _, c := range r.classes {
@@ -146,6 +147,7 @@ func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 			r.Welcome = m
 			r.Welcomed, r.Due = true, !r.isReady
 			r.flush, r.timeMS = r.Welcome.Flush, r.Welcome.TimeMS
+			r.clock.Sample(r.now, time.Duration(r.timeMS)*time.Millisecond) // who sees nobody gets no bundle, and has motion to date
 			r.Host, r.HostTerm = r.Welcome.Host, r.Welcome.HostTerm
 			r.People++
 			r.Players[r.Welcome.Player] = wire.Player{ID: r.Welcome.Player, Present: true, Eligible: r.Welcome.Eligible, Authority: r.Welcome.Authority}

@@ -57,6 +57,8 @@ type Copy struct {
 
 	// Cut asks the next record with motion to say that the entity was put where it is.
 	Cut bool
+	// Still is what records with motion say until it changes: the entity rests where it is.
+	Still bool
 
 	Data  any  // the owner's: its body
 	Shown bool // the owner's: the body exists for the game

@@ -208,8 +208,8 @@ func (p *packer) deltas() {
 			continue
 		}
 		d := wire.Delta{Handle: c.Handle, Gen: c.Gen, Term: c.Term.N(), N: c.n, Mask: sent, Chunk: chunk}
-		if c.Cut && sent&c.Class.Motion != 0 {
-			d.Cut, c.Cut = true, false
+		if sent&c.Class.Motion != 0 {
+			d.Cut, d.Still, c.Cut = c.Cut, c.Still, false
 		}
 		p.record(c, &d, values)
 		if sent == 0 {

@@ -9,10 +9,12 @@ func (r *Registry) Mirror(id wire.ID, k *Class) *Copy {
 
 // Reflect takes values as if the relay had sent them to a mirror: they are judged, staged and told of by Changed like all
 // others, and count as received nowhere.
-func (r *Registry) Reflect(c *Copy, mask uint64, values []byte) {
+func (r *Registry) Reflect(c *Copy, mask uint64, values []byte, at Timing) {
 	stats := r.stats
 	c.flush++
+	r.stages.timing = at
 	r.merge(c, c.flush, mask, values)
+	r.stages.timing = Timing{}
 	r.stats = stats
 }
 

@@ -23,7 +23,7 @@ func (r *Registry) Frame(pn uint64, kind byte, body []byte) {
 		if int32(f.Flush-r.flush) > 0 {
 			r.flush, r.timeMS = f.Flush, f.Time
 		}
-		r.clock.sample(r.now, time.Duration(f.Time)*time.Millisecond)
+		r.clock.Sample(r.now, time.Duration(f.Time)*time.Millisecond)
 		r.arrivedFor(time.Duration(f.Time) * time.Millisecond)
 		return
 	}
@@ -173,6 +173,9 @@ func (r *Registry) merge(c *Copy, ver uint32, mask uint64, values []byte) {
 	}
 	c.verSet |= apply
 	r.stats.Applied++
+	if r.onMotion != nil && apply&c.Class.Motion != 0 {
+		r.tellMotion(c, mask, values)
+	}
 	if c.Class.Local == 0 {
 		why := ""
 		if !r.cfg.Observer {

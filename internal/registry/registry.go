@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/grid"
+	"github.com/throng-dev/throng/internal/motion"
 	"github.com/throng-dev/throng/internal/session"
 	"github.com/throng-dev/throng/internal/trace"
 	"github.com/throng-dev/throng/internal/wire"
@@ -109,7 +110,7 @@ type Registry struct {
 	now       time.Duration
 	flush     uint32 // newest flush seen
 	timeMS    uint32
-	clock     clock
+	clock     motion.Filter
 	lead      lead
 	cur       wire.Flush
 	curPN     uint64
@@ -117,6 +118,7 @@ type Registry struct {
 	tick      uint32
 	// CaptureMS is the relay's time, as the owner estimates it, at which what the next Send with tick carries was so.
 	CaptureMS uint32
+	onMotion  func(c *Copy, at Timing, value []byte)
 	full      bool
 	trackSelf bool
 	isReady   bool     // told the relay that presence may begin

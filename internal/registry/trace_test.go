@@ -261,8 +261,8 @@ func TestMirror(t *testing.T) {
 	g := newTraced(t, 10)
 	m := g.r.Mirror(wire.ID{9}, g.lamp)
 	before, sent := g.r.Stats(), g.conn.Unacked()
-	g.r.Reflect(m, 2, []byte{1})
-	g.r.Reflect(m, 2, []byte{0})
+	g.r.Reflect(m, 2, []byte{1}, Timing{})
+	g.r.Reflect(m, 2, []byte{0}, Timing{})
 	if got := g.r.Changed(nil); len(got) != 1 || got[0] != m || m.Drives() || m.Bound() || len(m.wait.list) != 2 {
 		t.Errorf("%v, %d records", got, len(m.wait.list))
 	}

@@ -13,8 +13,8 @@ const maxCaptureAge = 1000
 
 // capture is when the values of the frame at hand were captured. Zero: now, as far as anybody knows.
 type capture struct {
-	timed, cut bool
-	at         uint32
+	timed, cut, still bool
+	at                uint32
 }
 
 // motion takes a frame of changes of a class with motion.
@@ -42,6 +42,7 @@ func (s *Shard) captured(e *table.Entity) {
 	} else {
 		e.Stamp(s.ms())
 	}
+	e.SetStill(s.capture.still || !s.capture.timed)
 	if s.capture.cut {
 		e.TurnCut()
 	}
@@ -52,5 +53,5 @@ func (s *Shard) sample(e *table.Entity) wire.Sample {
 	if e.Class.Motion == 0 {
 		return wire.Sample{}
 	}
-	return wire.SampleOf(uint32(max(0, int32(s.ms()-e.Captured()))), e.Cut())
+	return wire.SampleOf(uint32(max(0, int32(s.ms()-e.Captured()))), e.Cut(), e.Still())
 }

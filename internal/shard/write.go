@@ -49,10 +49,7 @@ func (s *Shard) delta(o *Session, c *table.Class, tick uint32, d *wire.Delta) {
 		return
 	}
 	bad := d.Mask & o.barred(c)
-	if d.Cut && d.Mask&c.Motion != 0 {
-		s.capture.cut = true
-		defer func() { s.capture.cut = false }()
-	}
+	s.capture.cut, s.capture.still = d.Cut, d.Still
 	values := d.Values
 	for m := d.Mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)

@@ -3,7 +3,7 @@ package table
 // Entities with motion keep two more words, behind the versions: few fields of an Entity cost more than they would as such.
 //
 //	captured   when the value of the motion slot was captured, in ms of the relay's clock; 0: there is none
-//	bits       bit 0: turns over whenever the motion was cut; from bit 8 on what Waits says
+//	bits       bit 0: turns over whenever the motion was cut; bit 1: it rests there; from bit 8 on what Waits says
 const motionWords = 2
 
 func (e *Entity) word(i int) *uint32 { return &e.vers[2*len(e.Class.Slots)+i] }
@@ -26,6 +26,17 @@ func (e *Entity) Cut() bool { return *e.word(1)&1 != 0 }
 
 // TurnCut notes a jump.
 func (e *Entity) TurnCut() { *e.word(1) ^= 1 }
+
+// Still reports whether the entity rests where it is.
+func (e *Entity) Still() bool { return *e.word(1)&2 != 0 }
+
+// SetStill notes that it does, or does not.
+func (e *Entity) SetStill(on bool) {
+	*e.word(1) &^= 2
+	if on {
+		*e.word(1) |= 2
+	}
+}
 
 // Waits reports whether ring level l of the owner has the entity in its list.
 func (e *Entity) Waits(l int) bool { return *e.word(1)>>(8+l)&1 != 0 }

@@ -13,13 +13,14 @@ import (
 //
 // The class comes first so that a relay can skip records of handles it has forgotten. Term is the low half of the Count:
 // a session never outlives a start of the relay. The chunk code stands only if the position is in the mask. Of a class with a
-// motion slot the same stands in a KindMotion frame, with term<<2|cut<<1|marked: see motion.go. A record with an empty mask says
+// motion slot the same stands in a KindMotion frame, with term<<3|still<<2|cut<<1|marked: see motion.go. A record with an empty mask says
 // that the driver is there.
 type Delta struct {
 	Handle uint32
 	Gen    uint8
 	Term   uint32
 	N      uint16 // highest override applied
+	Still  bool   // of a class with motion: it rests there
 	Cut    bool   // of a class with motion: the entity was put where it is, it did not move there
 	Mask   uint64
 	Chunk  grid.Chunk // meaningful if Mask holds the position
@@ -48,9 +49,12 @@ func (d *Deltas) Begin(m *Delta) {
 	d.B = append(d.B, m.Gen)
 	head := uint64(m.Term) << 1
 	if d.class.Motion != 0 {
-		head <<= 1
+		head <<= 2
 		if m.Cut {
 			head |= 2
+		}
+		if m.Still {
+			head |= 4
 		}
 	}
 	if m.N != 0 {
@@ -99,8 +103,8 @@ func (w *DeltaWalk) Next(m *Delta) bool {
 		head := w.r.uv(1<<33 - 1)
 		m.Term, marked = uint32(head>>1), head&1 != 0
 	} else {
-		head := w.r.uv(1<<34 - 1)
-		m.Term, m.Cut, marked = uint32(head>>2), head&2 != 0, head&1 != 0
+		head := w.r.uv(1<<35 - 1)
+		m.Term, m.Still, m.Cut, marked = uint32(head>>3), head&4 != 0, head&2 != 0, head&1 != 0
 	}
 	if marked {
 		m.N = uint16(w.r.uv(1<<16 - 1))

@@ -10,13 +10,16 @@ import "encoding/binary"
 // All that a frame of KindMotion says was captured in one tick, at time: ms of the relay's clock as the driver estimates it,
 // low 16 bits. An age is how long before the time of its bundle the relay holds the value for captured:
 //
-//	age := (ms / 2) << 1 | cut         one byte below 128 ms, two up to MaxAge, which is that or more
+//	age := still << 13 | (ms / 2) << 1 | cut         one byte below 128 ms while it moves, else two; MaxAge is that or more
 //
 // cut changes whenever the entity was put elsewhere: what lies between two values with different cuts was never travelled.
-// One bit says it however many records were merged or lost in between.
+// One bit says it however many records were merged or lost in between. still says that the entity rests there until another record
+// comes, so that a receiver does not draw it beyond.
 
 // MaxAge is the greatest age of a record in ms.
-const MaxAge = 2 * (1<<13 - 1)
+const MaxAge = 2 * (1<<12 - 1)
+
+const ageStill = 1 << 13
 
 // AgeSize is the most bytes that an age takes.
 const AgeSize = 2
@@ -25,12 +28,13 @@ const AgeSize = 2
 type Sample struct {
 	Timed bool
 	Cut   bool
+	Still bool
 	Age   uint16 // ms, even
 }
 
 // SampleOf is the Sample of what was captured age ms before the bundle's time.
-func SampleOf(age uint32, cut bool) Sample {
-	return Sample{Timed: true, Cut: cut, Age: uint16(min(age, MaxAge)) &^ 1}
+func SampleOf(age uint32, cut, still bool) Sample {
+	return Sample{Timed: true, Cut: cut, Still: still, Age: uint16(min(age, MaxAge)) &^ 1}
 }
 
 func (s Sample) append(b []byte) []byte {
@@ -38,16 +42,19 @@ func (s Sample) append(b []byte) []byte {
 	if s.Cut {
 		v |= 1
 	}
+	if s.Still {
+		v |= ageStill
+	}
 	return binary.AppendUvarint(b, v)
 }
 
 // parseSample is false if b does not begin with an age.
 func parseSample(b []byte) (s Sample, n int) {
 	v, n := uvarint(b)
-	if n == 0 || v > MaxAge|1 {
+	if n == 0 || v >= 2*ageStill {
 		return s, 0
 	}
-	return Sample{Timed: true, Cut: v&1 != 0, Age: uint16(v) &^ 1}, n
+	return Sample{Timed: true, Cut: v&1 != 0, Still: v&ageStill != 0, Age: uint16(v&(ageStill-1)) &^ 1}, n
 }
 
 // AppendMotion starts the body of a KindMotion frame; a body of KindDeltas follows.

@@ -1,0 +1,138 @@
+package motion
+
+// Track is one moving thing as an observer knows it. The zero Track has no samples.
+type Track[V any] struct {
+	Ring[V]
+	Pace Pace
+	pose V       // what was drawn last
+	at   float64 // of what time, in ms
+	has  bool    // pose, at
+	cut  bool    // the bit that came with the newest sample
+	told bool    // it did come with one
+}
+
+// Arrival is what is known of a sample beside its value.
+type Arrival struct {
+	Now   float64 // when it came
+	At    int64   // when it was captured
+	Timed bool    // false: At is not known
+	Cut   bool    // the bit that turns over at jumps
+	Still bool    // it stays so
+}
+
+// Push takes a sample. far says whether the way from the newest sample to this one, taken in that many ms, is too far to be one. It reports
+// whether the sample counts.
+func (t *Track[V]) Push(a Arrival, v V, far func(from, to *V, ms float64) bool, stats *Stats) bool {
+	s := Sample[V]{At: a.At, Still: a.Still, V: v}
+	if !a.Timed {
+		if s.Still = true; t.n == 0 {
+			s.At = int64(a.Now) - apart // before all that may follow
+		} else if s.At = int64(a.Now); s.At <= t.Newest().At {
+			s.At = t.Newest().At + 1
+		}
+	}
+	if t.n > 0 && s.At <= t.Newest().At {
+		if t.Newest().At-s.At < apart {
+			stats.Old++
+			return false
+		}
+		t.Reset()
+		stats.Resets++
+	}
+	stats.Samples++
+	interval := 0.0
+	if t.n > 0 {
+		last := t.Newest()
+		gap := float64(s.At - last.At)
+		if a.Timed && t.told {
+			s.Cut = a.Cut != t.cut
+		}
+		if last.Still {
+			// It stood until an interval ago: the way begins there.
+			if interval = t.Pace.Interval(); gap > interval {
+				t.Ring.Push(Sample[V]{At: s.At - int64(interval), V: last.V}, t.at)
+				last, gap = t.Newest(), interval
+			}
+		} else if t.has && t.at > float64(last.At) && t.at < float64(s.At) && !s.Cut {
+			// It was drawn beyond the newest sample: it goes on from where it was drawn.
+			t.Ring.Push(Sample[V]{At: int64(t.at), V: t.pose}, t.at)
+			last = t.Newest()
+		}
+		if !s.Cut && far != nil && far(&last.V, &s.V, gap) {
+			s.Cut = true
+		}
+		if s.Cut {
+			stats.Jumps++
+		}
+		if interval == 0 && !s.Cut {
+			interval = gap
+		} else {
+			interval = 0 // a rest says nothing about how often samples come
+		}
+	}
+	if a.Timed {
+		t.Pace.Came(a.Now-float64(s.At), interval)
+		t.cut, t.told = a.Cut, true
+	}
+	t.Ring.Push(s, t.at)
+	return true
+}
+
+// Reset forgets all samples, as when the relay's clock begins anew.
+func (t *Track[V]) Reset() {
+	t.Ring.Clear()
+	t.has, t.told = false, false
+}
+
+// Drawn is what Draw says.
+type Drawn struct {
+	News bool // Pose was set to something it may not have been before
+	More bool // there will be news although no sample comes
+}
+
+// Draw finds how the thing was at now minus the delay of its pace, dt ms after the last Draw, and has blend make the pose between two samples:
+// from at t = 0, to at 1, beyond to by as much as t is above 1.
+func (t *Track[V]) Draw(now, dt float64, blend func(pose, from, to *V, t float64), stats *Stats) (d Drawn) {
+	if t.n == 0 {
+		return d
+	}
+	at := now - t.Pace.Pass(dt)
+	if t.has && at < t.at && t.at-at < apart {
+		at = t.at // never back
+	}
+	// From the newest: what is drawn lies a few samples behind it.
+	i := int(t.n) - 1
+	for i > 0 && float64(t.At(i).At) > at {
+		i--
+	}
+	from := t.At(i)
+	switch {
+	case i < int(t.n)-1 && float64(from.At) <= at:
+		to := t.At(i + 1)
+		if to.Cut {
+			t.pose = from.V
+		} else {
+			blend(&t.pose, &from.V, &to.V, (at-float64(from.At))/float64(to.At-from.At))
+		}
+		d.More = true
+	case float64(from.At) > at || from.Still || i == 0 || from.Cut:
+		t.pose = from.V // before the oldest, or at rest
+		d.More = float64(from.At) > at
+	default:
+		before := t.At(i - 1)
+		beyond := min(at-float64(from.At), MaxExtrapolated)
+		blend(&t.pose, &before.V, &from.V, 1+beyond/float64(from.At-before.At))
+		if beyond > 0 {
+			stats.Extrapolated++
+		}
+		d.More = beyond < MaxExtrapolated
+	}
+	t.at, t.has, d.News = at, true, true
+	return d
+}
+
+// Pose is what was drawn last.
+func (t *Track[V]) Pose() *V { return &t.pose }
+
+// DrawnAt is the time of what was drawn last; false if nothing was.
+func (t *Track[V]) DrawnAt() (ms float64, ok bool) { return t.at, t.has }
