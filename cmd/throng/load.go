@@ -33,13 +33,15 @@ type loadCommand struct {
 	Pin        bool   `default:"true" negatable:"" help:"The relay has CPU 0 to itself and the clients CPU 1, where the system can do that."`
 	Seed       uint64 `help:"Of the walks; 0: another one each time."`
 	CPUProfile string `name:"cpuprofile" placeholder:"FILE" help:"Write a CPU profile of the relay while it is measured."`
+	MemProfile string `name:"memprofile" placeholder:"FILE" help:"Write a profile of the relay's memory when it was measured."`
+	Own        string `name:"clients-profile" hidden:"" placeholder:"FILE" help:"The same of the clients."`
 	JSON       bool   `name:"json" help:"The last line of standard output is one object with every measure."`
 }
 
 // Run plays the scenario, and ends with an error unless all was right and the numbers count.
 func (c *loadCommand) Run(ctx context.Context, con console) error {
 	o := &load.Options{Scenario: c.Scenario, Clients: c.Clients, Sink: c.Sink, Warm: c.Warm, Window: c.For, Flush: c.Flush, Addr: c.Relay,
-		Loss: c.Loss, Delay: c.Delay, Jitter: c.Jitter, NoPhaseLock: !c.PhaseLock, Floor: c.Floor, Pin: c.Pin, Profile: c.CPUProfile,
+		Loss: c.Loss, Delay: c.Delay, Jitter: c.Jitter, NoPhaseLock: !c.PhaseLock, Floor: c.Floor, Pin: c.Pin, Profile: c.CPUProfile, HeapProfile: c.MemProfile, OwnProfile: c.Own,
 		Seed: c.Seed, Log: con.err}
 	if err := c.check(o); err != nil {
 		return err
@@ -86,8 +88,8 @@ func (c *loadCommand) check(o *load.Options) (err error) {
 		return fmt.Errorf("--delay %v --jitter %v: use 0s to 1s, and a jitter up to the delay", o.Delay, o.Jitter)
 	case c.Key != "" && c.Relay == "":
 		return errors.New("--key is for --relay: a relay that is started gets a key of its own")
-	case c.Relay != "" && c.CPUProfile != "":
-		return errors.New("--cpuprofile is for a relay that is started here: leave --relay out")
+	case c.Relay != "" && (c.CPUProfile != "" || c.MemProfile != ""):
+		return errors.New("--cpuprofile and --memprofile are for a relay that is started here: leave --relay out")
 	}
 	if c.Relay != "" {
 		if err := loopbackOnly("--relay", c.Relay); err != nil {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/pprof"
+	"sync"
 	"time"
 
 	"github.com/throng-dev/throng/internal/udp"
@@ -33,6 +34,7 @@ type Order struct {
 	Clients int           `json:"clients,omitempty"`
 	Flush   time.Duration `json:"flush,omitempty"`
 	Profile string        `json:"profile,omitempty"` // file for a CPU profile of the window
+	Heap    string        `json:"heap,omitempty"`    // file for a profile of the memory in use when it ends
 
 	Silence time.Duration `json:"silence,omitempty"`
 	Floor   FloorOrder    `json:"floor,omitzero"`
@@ -95,12 +97,8 @@ func Child(ctx context.Context, in io.Reader, out, errs io.Writer) error {
 			}
 		}
 	}()
-	profiling := false
-	defer func() {
-		if profiling {
-			pprof.StopCPUProfile()
-		}
-	}()
+	stop := func() {}
+	defer func() { stop() }()
 	for {
 		select {
 		case <-ctx.Done():
@@ -113,23 +111,19 @@ func Child(ctx context.Context, in io.Reader, out, errs io.Writer) error {
 				job.stop()
 				return nil
 			}
-			if o.Profile != "" && q.Window == "begin" {
-				f, err := os.Create(o.Profile)
-				if err != nil {
+			if q.Window == "begin" {
+				if stop, err = profile(o.Profile); err != nil {
 					return err
 				}
-				defer f.Close()
-				if err := pprof.StartCPUProfile(f); err != nil {
-					return err
-				}
-				profiling = true
 			}
 			var got Readings
 			job.read(&got)
 			got.At, got.CPU, got.RSS = time.Since(began), cpuTime(), residentBytes()
-			if profiling && q.Window == "end" {
-				pprof.StopCPUProfile()
-				profiling = false
+			if q.Window == "end" {
+				stop()
+				if err := heapProfile(o.Heap); err != nil {
+					return err
+				}
 			}
 			if err := say.Encode(&got); err != nil {
 				job.stop()
@@ -196,3 +190,35 @@ func (j *relayJob) addr() string        { return j.udp.Addr().String() }
 func (j *relayJob) ended() <-chan error { return j.done }
 func (j *relayJob) read(r *Readings)    { r.Relay, r.UDP = j.server.Stats(), j.udp.Stats() }
 func (j *relayJob) stop()               { j.server.Close() }
+
+// profile writes a CPU profile until stop is called; a second call does nothing. Without a file it does nothing at all.
+func profile(file string) (stop func(), err error) {
+	if file == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return nil, fmt.Errorf("throng: profiling: %w", err)
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("throng: profiling: %w", err)
+	}
+	return sync.OnceFunc(func() {
+		pprof.StopCPUProfile()
+		f.Close()
+	}), nil
+}
+
+func heapProfile(file string) error {
+	if file == "" {
+		return nil
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return fmt.Errorf("throng: profiling: %w", err)
+	}
+	defer f.Close()
+	runtime.GC() // it knows of garbage only what the last collection found
+	return pprof.WriteHeapProfile(f)
+}

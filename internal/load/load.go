@@ -42,6 +42,8 @@ type Options struct {
 	Floor       bool
 	Pin         bool
 	Profile     string // file for a CPU profile of the relay in the window; empty: none
+	HeapProfile string // the same of its memory, when the window ends
+	OwnProfile  string // of the clients' CPU time
 
 	Log io.Writer // for people: progress and faults
 }
@@ -75,7 +77,7 @@ func Run(ctx context.Context, o *Options) (*Report, error) {
 		r.rep.Kind = "sink"
 	}
 	r.w = newWheel(r.m)
-	r.order = Order{Job: "relay", CPU: -1, Clients: o.Clients, Flush: o.Flush, Profile: o.Profile}
+	r.order = Order{Job: "relay", CPU: -1, Clients: o.Clients, Flush: o.Flush, Profile: o.Profile, Heap: o.HeapProfile}
 	switch o.Scenario {
 	case "handshake":
 		r.order.Clients = 20_000 // a goodbye may be lost

@@ -46,11 +46,17 @@ func (r *run) window(ctx context.Context, d time.Duration) error {
 	if err != nil {
 		return err
 	}
+	stop, err := profile(r.OwnProfile)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	r.m.begin()
 	if err := r.w.play(ctx, r.m.now()+d, nil); err != nil {
 		return err
 	}
 	r.m.end()
+	stop()
 	to, err := r.mark("end")
 	if err != nil {
 		return err
