@@ -118,7 +118,7 @@ func Child(ctx context.Context, in io.Reader, out, errs io.Writer) error {
 			}
 			var got Readings
 			job.read(&got)
-			got.At, got.CPU, got.RSS = time.Since(began), cpuTime(), residentBytes()
+			got.At, got.CPU, got.RSS = time.Since(began), CPUTime(), residentBytes()
 			if q.Window == "end" {
 				stop()
 				if err := heapProfile(o.Heap); err != nil {

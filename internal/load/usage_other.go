@@ -4,8 +4,8 @@ package load
 
 import "time"
 
-// cpuTime is what this process has used of all cores; zero where the system does not tell.
-func cpuTime() time.Duration { return 0 }
+// CPUTime is what this process has used of all cores; zero where the system does not tell.
+func CPUTime() time.Duration { return 0 }
 
 // residentBytes is the memory that this process has in use; zero where the system does not tell.
 func residentBytes() uint64 { return 0 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// cpuTime is what this process has used of all cores, user and system.
-func cpuTime() time.Duration {
+// CPUTime is what this process has used of all cores, user and system.
+func CPUTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0

@@ -29,7 +29,7 @@ func (r *run) mark(window string) (*mark, error) {
 			return nil, err
 		}
 	}
-	m.at, m.cpu, m.busy, m.late = r.m.now(), cpuTime(), busyTime(), r.w.late
+	m.at, m.cpu, m.busy, m.late = r.m.now(), CPUTime(), busyTime(), r.w.late
 	m.datagrams, m.bytes = r.taps.received()
 	m.records = r.taps.records.Load()
 	for _, s := range r.m.seats {
