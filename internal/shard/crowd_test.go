@@ -23,6 +23,8 @@ type walker struct {
 	x, z    float64
 	tick    uint32
 	records int
+	heard   map[uint32]time.Duration // when each handle was heard of last; nil: nobody asks
+	at      time.Duration
 	d       wire.Deltas
 	buf     []byte
 }
@@ -30,6 +32,11 @@ type walker struct {
 func (c *walker) Acked(uint64) {}
 func (c *walker) Lost(uint64)  {}
 func (c *walker) Frame(_ uint64, kind byte, body []byte) {
+	if kind == wire.KindIntro && c.heard != nil {
+		if m, err := wire.ParseIntro(body, grid.Chunk{}); err == nil {
+			c.heard[m.Handle] = c.at
+		}
+	}
 	if kind != wire.KindSegment {
 		return
 	}
@@ -41,6 +48,9 @@ func (c *walker) Frame(_ uint64, kind byte, body []byte) {
 	var r wire.Record
 	for w.Next(&r) {
 		c.records++
+		if c.heard != nil {
+			c.heard[r.Handle] = c.at
+		}
 	}
 }
 
@@ -91,10 +101,14 @@ type crowd struct {
 	packets int
 }
 
-func newCrowd(n int) *crowd {
+func newCrowd(n int) *crowd { return newCrowdIn(n, 500*math.Sqrt(float64(n)/500), Config{}) }
+
+// newCrowdIn is a crowd on a square of another size.
+func newCrowdIn(n int, side float64, cfg Config) *crowd {
 	prof := DefaultProfile()
 	prof.ChunkSize, prof.Reach, prof.PropertyReach = chunkSize, 1, 1
-	c := &crowd{s: New(0, Config{Profile: prof, Settle: -1}), rng: rand.New(rand.NewPCG(1, 2)), side: 500 * math.Sqrt(float64(n)/500), byTo: map[transport.ID]*walker{}}
+	cfg.Profile, cfg.Settle = prof, -1
+	c := &crowd{s: New(0, cfg), rng: rand.New(rand.NewPCG(1, 2)), side: side, byTo: map[transport.ID]*walker{}}
 	class := &wire.Class{ID: 1, Hash: 1, Name: "walker", Slots: []wire.Slot{{Width: 4, Words: wire.WordPosition, Name: "state"}}}
 	class.Index()
 	for i := range n {
@@ -114,11 +128,15 @@ func newCrowd(n int) *crowd {
 	return c
 }
 
+func (w *walker) stroll(c *crowd) {
+	w.x = math.Mod(w.x+c.rng.Float64()-0.5+c.side, c.side)
+	w.z = math.Mod(w.z+c.rng.Float64()-0.5+c.side, c.side)
+}
+
 // step is 100 ms: every walker moves and sends, the shard flushes once, everybody receives.
 func (c *crowd) step() {
 	for _, w := range c.walkers {
-		w.x = math.Mod(w.x+c.rng.Float64()-0.5+c.side, c.side)
-		w.z = math.Mod(w.z+c.rng.Float64()-0.5+c.side, c.side)
+		w.stroll(c)
 		if err := c.s.Receive(c.now, w.sess, w.packet(c.now, c.rng.Uint32())); err != nil {
 			panic(err)
 		}

@@ -40,6 +40,13 @@ func (o *Session) nearSegments() (near []nearSeg, size int) {
 		near = o.nearView(near, o.views[0])
 	}
 	s.scratch.near = near
+	if s.cfg.Faults.NotShared {
+		for _, n := range near {
+			g := &b.segs[n.seg]
+			o.guests(b.ents[g.ents.from:g.ents.to])
+		}
+		return near[:0], 0
+	}
 	if len(near) > 1 {
 		s.scratch.sorted = sortNear(near, s.scratch.sorted[:0])
 	}

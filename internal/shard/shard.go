@@ -80,6 +80,7 @@ type Faults struct {
 	DenyForgotten  bool // who lost an entity by its audience keeps it
 	CrossForgotten bool // what leaves a chunk in backlog is not dirty singly
 	EdgeForgotten  bool // backlog of a chunk that leaves reach is dropped
+	NotShared      bool // every observer's records are made for it alone: breaks nothing, and shows what sharing saves
 	MarkForgotten  bool // what does not fit the budget is not noted
 }
 
