@@ -88,6 +88,11 @@ func (w *World) applyCopy(c *registry.Copy) {
 			return
 		}
 		l, _ := c.Data.(*loading)
+		if l == nil && w.batch > 0 && len(w.turns) == 0 && !w.hooks[k].loads() {
+			w.batch--
+			w.appear(c, k)
+			return
+		}
 		if l == nil {
 			l = w.load(c, k)
 		}
@@ -123,7 +128,7 @@ func (w *World) applyCopy(c *registry.Copy) {
 	}
 	if c.Uninvited != 0 {
 		w.warn("throng: somebody who may not wrote to an entity that this client drives: dropped", "id", b.e.id, "class", b.hooks.class.name,
-			"fields", Changes{c.Uninvited, b.hooks.class, b.e.ptr}.String(), "player", PlayerIDFrom(c.UninvitedBy))
+			"fields", Changes{c.Uninvited, b.hooks.class, b.e.ptr}.String(), "player", PlayerIDFrom(c.By))
 		c.Uninvited = 0
 	}
 	w.denied(b, c)
@@ -216,7 +221,7 @@ func (w *World) point(b *body, c *registry.Copy) {
 
 func (w *World) newBody(c *registry.Copy, k *class, o Object) *body {
 	e := o.entity()
-	b := &body{e: e, o: o, hooks: w.hooks[k], frame: w.firstFrame(c.ID), delay: k.cfg.DestroyDelay}
+	b := &body{e: e, o: o, hooks: w.hooks[k], frame: w.firstFrame(c.ID), until: -k.cfg.DestroyDelay}
 	e.w, e.c, e.class, e.ptr, e.id = w, c, k, k.plan.Pointer(o), NetIDFrom(c.ID)
 	c.Data, c.Shown = b, true
 	w.list = append(w.list, b)
@@ -281,7 +286,7 @@ func (w *World) run1(h *happening) {
 	case changedFields:
 		w.notify(b, h.changed)
 	case departed:
-		b.until = w.now() + b.delay
+		b.until = w.now() - b.until
 	}
 	w.runConfig(h)
 }

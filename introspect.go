@@ -31,7 +31,7 @@ func (w *World) LastSentBytes(o Object) int {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return b.e.c.Sent
+	return int(b.e.c.Sent)
 }
 
 // Explanation is what a client knows of one entity, for people who wonder why it is as it is.
@@ -82,7 +82,7 @@ func (w *World) Explain(o Object) Explanation {
 	x := Explanation{ID: e.id, Class: k.name, Role: e.role, Owner: e.owner, Term: uint64(c.Term), Incarnation: uint64(c.Inc), Drives: b.drives,
 		Pending: c.Pending(), Waiting: c.Waiting(), Bound: c.Bound(), Gone: b.gone, Mirror: c.Mirrors(), LastSent: -1}
 	if b.drives {
-		x.LastSent = c.Sent
+		x.LastSent = int(c.Sent)
 	}
 	x.Far = !b.drives && !x.Mirror && k.position >= 0 && w.far(c.Chunk)
 	if b.track != nil {

@@ -192,7 +192,7 @@ const (
 func (w *World) takeTurn(l *loading) {
 	if w.batch > 0 && len(w.turns) == 0 {
 		w.batch--
-		w.appear(l)
+		w.appear(l.c, l.k)
 	} else if !l.turn {
 		l.turn = true
 		w.turns = append(w.turns, l)
@@ -210,7 +210,7 @@ func (w *World) nextTurns() bool {
 	for w.batch = turnBatch; w.batch > 0 && n < len(w.turns); n++ {
 		if l := w.turns[n]; l.state == loadDone && w.holds(l.c) {
 			w.batch--
-			w.appear(l)
+			w.appear(l.c, l.k)
 		}
 	}
 	clear(w.turns[:n])
@@ -221,10 +221,9 @@ func (w *World) nextTurns() bool {
 }
 
 // appear gives a copy its body.
-func (w *World) appear(l *loading) {
-	delete(w.loads.byID, l.id)
-	c, h := l.c, w.hooks[l.k]
-	b := w.newBody(c, l.k, w.proxy(h))
+func (w *World) appear(c *registry.Copy, k *class) {
+	delete(w.loads.byID, NetIDFrom(c.ID))
+	b := w.newBody(c, k, w.proxy(w.hooks[k]))
 	b.made = true
 	w.write(b, c)
 	c.Applied()

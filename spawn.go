@@ -193,7 +193,7 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 		b.quiet, c.Audience = opt.quiet, opt.who
 		w.bindTo(c, opt)
 		if opt.delay >= 0 {
-			b.delay = opt.delay
+			b.until = -opt.delay
 		}
 		b.told, b.placed = true, flags&wire.EntityPlaced != 0
 		w.point(b, c)

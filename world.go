@@ -104,31 +104,30 @@ type World struct {
 
 // body is an entity that the game sees.
 type body struct {
-	e       *Entity
-	o       Object
-	hooks   *hookSet
-	track   track   // of a proxy that moves: the samples it is drawn from; nil: none came
-	stream  *stream // of what moves and is driven here
-	moving  bool    // in World.moving
-	drawn   bool    // its first sample was shown
-	drives  bool
-	listed  bool // in World.driven
-	gone    bool // out of the world; it stays in the list until the end of the phase, or its delay
-	until   time.Duration
-	delay   time.Duration  // that it outlives OnDestroy by
-	told    bool           // OnSpawn ran
-	made    bool           // the struct was made here, for an entity of somebody else's
-	echoes  bool           // driven here, and its echo came
-	quiet   bool           // no keyframes
-	refused uint64         // slots whose value cannot be sent, logged
-	seen    *delta.Shadow  // of a driver that is told of its own changes: the values it knows of
-	placed  bool           // its init fields are this client's own
-	mine    bool           // Destroy was called here
-	mirror  *registry.Copy // with loopback: what it is mirrored to
-	frame   time.Duration
+	e        *Entity
+	o        Object
+	hooks    *hookSet
+	track    track          // of a proxy that moves: the samples it is drawn from; nil: none came
+	stream   *stream        // of what moves and is driven here
+	until    time.Duration  // when a body that is gone leaves the list; before OnDestroy ran, minus the time that it outlives that by
+	frame    time.Duration  // of the next keyframe
+	refused  uint64         // slots whose value cannot be sent, logged
+	rejected uint64         // slots that the relay did not apply, as last told
+	seen     *delta.Shadow  // of a driver that is told of its own changes: the values it knows of
+	mirror   *registry.Copy // with loopback: what it is mirrored to
 
-	rejected uint64 // slots that the relay did not apply, as last told
-	why      uint8
+	why    uint8 // of rejected
+	drives bool
+	listed bool // in World.driven
+	gone   bool // out of the world; it stays in the list until the end of the phase, or its delay
+	told   bool // OnSpawn ran
+	made   bool // the struct was made here, for an entity of somebody else's
+	echoes bool // driven here, and its echo came
+	quiet  bool // no keyframes
+	placed bool // its init fields are this client's own
+	mine   bool // Destroy was called here
+	moving bool // in World.moving
+	drawn  bool // its first sample was shown
 }
 
 // hookSet is the behaviour of a class in this world.

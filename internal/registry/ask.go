@@ -46,13 +46,16 @@ func (r *Registry) Grant(c *Copy, to wire.PlayerID, unsent uint64) {
 		return
 	}
 	r.queue(wire.AppendEntity(nil, wire.MsgGrant, &wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.Term, Owner: to}))
-	c.drives, c.waiting, c.granted, c.unsent = false, true, c.Term, unsent
+	c.drives, c.waiting = false, true
+	c.give(unsent)
 	r.release(c)
 	r.change(c)
 }
 
 // gives reports whether the copy was granted under its present term, and the relay may still say no.
-func (c *Copy) gives() bool { return c.waiting && c.granted != 0 && c.granted == c.Term }
+func (c *Copy) gives() bool {
+	return c.waiting && c.proof != nil && c.proof.granted != 0 && c.proof.granted == c.Term
+}
 
 // grantRefused lets this client drive on what it granted. The relay has taken it for the driver all the while; what only the release
 // carried goes out again.
@@ -61,9 +64,9 @@ func (r *Registry) grantRefused(c *Copy, m *wire.Entity) {
 		r.stats.Stale++
 		return
 	}
-	c.drives, c.waiting, c.granted = true, false, 0
-	c.lost |= c.unsent
-	c.unsent = 0
+	c.drives, c.waiting = true, false
+	c.lost |= c.proof.unsent
+	c.proof.granted, c.proof.unsent = 0, 0
 	r.change(c)
 	if m.Reason != wire.RefusedParked && len(r.Denials) < maxAsked {
 		r.Denials = append(r.Denials, Denial{c, m.Owner, m.Reason})
@@ -81,7 +84,7 @@ func (r *Registry) foreignWrite(c *Copy, m *wire.Entity) {
 	r.stats.Uninvited++
 	r.tr.delta(trace.In, c, m.Mask&c.Class.All, len(m.Values), 0, trace.Override, trace.Uninvited)
 	if m.Flags&wire.EntityHosted == 0 { // not stamped as the host's
-		c.Uninvited, c.UninvitedBy = c.Uninvited|m.Mask&c.Class.All, m.Owner
+		c.Uninvited, c.By = c.Uninvited|m.Mask&c.Class.All, m.Owner
 		r.change(c)
 	}
 }

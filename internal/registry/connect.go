@@ -37,8 +37,10 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	r.connectMembers()
 	r.connectEvents()
 	r.Each(func(c *Copy) {
-		c.Handle, c.old, c.verSet, c.verEntity, c.n, c.lost, c.revoked, c.granted = 0, true, 0, 0, 0, 0, 0, 0
-		c.flying, c.flown = 0, 0
+		c.Handle, c.old, c.verSet, c.count, c.n, c.lost, c.revoked = 0, true, 0, 0, 0, 0, 0
+		if c.proof != nil {
+			c.proof.granted, c.proof.flying, c.proof.flown = 0, 0, 0
+		}
 		c.unbind()
 	})
 	if len(r.byID) == 0 && len(r.pend) == 0 && len(r.deadIDs) == 0 {
@@ -89,13 +91,13 @@ func (r *Registry) reannounce(c *Copy) {
 		r.change(c)
 	}
 	switch {
-	case c.pending && c.Inc == 0, c.placed && !c.drives && c.cert == nil:
+	case c.pending && c.Inc == 0, c.placed && !c.drives && c.cert() == nil:
 		c.old, c.pending, c.Inc, c.Term = false, true, 0, 0
 		r.announce(c)
-	case c.drives || (c.waiting || c.cert != nil) && !r.cfg.Faults.CertDropped:
+	case c.drives || (c.waiting || c.cert() != nil) && !r.cfg.Faults.CertDropped:
 		drives := c.drives && !c.waiting
 		c.old, c.pending = !drives, drives
-		m := wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.certTerm, Nonce: c.nonce, Class: c.Class.Local, Flags: c.Flags, Owner: c.Owner, Cert: c.cert}
+		m := wire.Entity{ID: c.ID, Inc: c.Inc, Term: c.certTerm(), Nonce: c.nonce, Class: c.Class.Local, Flags: c.Flags, Owner: c.Owner, Cert: c.cert()}
 		if drives {
 			m.Flags |= wire.EntityDrives
 		}
@@ -109,7 +111,7 @@ func (r *Registry) reannounce(c *Copy) {
 func (r *Registry) announce(c *Copy) {
 	m := wire.Entity{ID: c.ID, Nonce: c.nonce, Class: c.Class.Local, Flags: c.Flags}
 	m.Values, m.Mask, m.Chunk = r.current(c, c.Class.All, nil)
-	c.Sent, c.Chunk = len(m.Values), m.Chunk
+	c.Sent, c.Chunk = int32(len(m.Values)), m.Chunk
 	r.tellBonds(c)
 	r.queue(wire.AppendEntity(nil, wire.MsgSpawn, &m))
 }

@@ -22,47 +22,56 @@ type Class struct {
 //
 // A Copy stands for one body: an entity that leaves and comes back is another Copy.
 type Copy struct {
+	// Fields stand by size, not by sense: a client holds thousands of copies, and every gap is paid in each.
+
 	ID        wire.ID
 	Inc, Term wire.Count
 	Class     *Class
 	Owner     wire.PlayerID
-	Flags     uint16
 	Chunk     grid.Chunk // where it was said to be last
-	Handle    uint32     // 0: the relay has not told
-	Gen       uint8
 
-	// Gone is set when the body must leave; Why and By say how.
-	Gone bool
-	Why  wire.Why
-	By   wire.PlayerID
-	// Refused is why an announcement came to nothing: a wire.Refused reason.
-	Refused uint8
-	// Spared is why a Destroy of this client's came to nothing: a wire.Refused reason. The owner clears it.
-	Spared uint8
-	// ZeroOwner asks the owner to clear the slots in Class.Owner: they are somebody else's now.
-	ZeroOwner bool
+	// Gone is set when the body must leave; Why and By say how. While it lives By is who wrote Uninvited last.
+	By wire.PlayerID
 	// Rejected are slots the relay does not apply, with the reason last told.
-	Rejected       uint64
-	RejectedReason uint8
-	// Uninvited are slots that somebody wrote who may not, in vain, and who it was last (B-083). The owner clears it.
-	Uninvited   uint64
-	UninvitedBy wire.PlayerID
+	Rejected uint64
+	// Uninvited are slots that somebody wrote who may not, in vain; By is who it was last (B-083). The owner clears it.
+	Uninvited uint64
 
 	// Audience is who may know of it, as this client decided as an authority; nil: it did not.
 	Audience *wire.Audience
 
-	// Sent is how many bytes of values left last; 0: none yet. Keyframe is the owner's: a keyframe is among what is marked.
-	Sent     int
-	Keyframe bool
+	Data any // the owner's: its body
+	Mark uint64
 
-	// Cut asks the next record with motion to say that the entity was put where it is.
-	Cut bool
-	// Still is what records with motion say until it changes: the entity rests where it is.
-	Still bool
+	bonds   *bonds     // nil: none
+	proof   *proof     // of the drive; nil: this client has none
+	revoked wire.Count // the relay asked for the drive held under this term; 0: no
+	lost    uint64     // slots whose packet was lost: they go out again
+	vers    []uint32   // per slot; nil: all that are set are of base
+	verSet  uint64
+	heard   time.Duration // when a record or an introduction named it last; 0: never
+	wait    *stage        // records for the owner; nil: none
+	rest    *stages
 
-	Data  any  // the owner's: its body
-	Shown bool // the owner's: the body exists for the game
-	Mark  uint64
+	Sent   int32  // bytes of values that left last; 0: none yet
+	Handle uint32 // 0: the relay has not told
+	base   uint32
+	count  uint32 // of a mirror: what it took; with the fault OneVersion the version of the entity
+	nonce  uint32
+	n      uint16 // highest override applied
+	Flags  uint16
+
+	Gen            uint8
+	Why            wire.Why
+	Refused        uint8 // why an announcement came to nothing: a wire.Refused reason
+	Spared         uint8 // why a Destroy of this client's came to nothing: a wire.Refused reason. The owner clears it.
+	RejectedReason uint8
+	Gone           bool
+	ZeroOwner      bool // asks the owner to clear the slots in Class.Owner: they are somebody else's now
+	Keyframe       bool // the owner's: a keyframe is among what is marked
+	Cut            bool // asks the next record with motion to say that the entity was put where it is
+	Still          bool // what records with motion say until it changes: the entity rests where it is
+	Shown          bool // the owner's: the body exists for the game
 
 	drives  bool
 	beat    bool // the next record need not carry anything
@@ -75,27 +84,6 @@ type Copy struct {
 	marked  bool // in the registry's list of copies to send
 	mirror  bool // of what this client sends (B-121)
 	echoed  bool // driven here, and told the owner that it came back
-
-	flush uint32 // of a mirror: counts what it took
-
-	bonds     *bonds // nil: none
-	cert      []byte
-	certTerm  wire.Count
-	nonce     uint32
-	n         uint16     // highest override applied
-	revoked   wire.Count // the relay asked for the drive held under this term; 0: no
-	granted   wire.Count // this client gave it away under this term; 0: no
-	unsent    uint64     // slots that only the release of that carried
-	lost      uint64     // slots whose packet was lost: they go out again
-	flown     uint64     // slots that may be in packets on their way
-	flying    int32      // records of it in packets on their way
-	ver       []uint32
-	verSet    uint64
-	verEntity uint32 // fault OneVersion
-
-	heard time.Duration // when a record or an introduction named it last; 0: never
-	wait  *stage        // records for the owner; nil: none
-	rest  *stages
 }
 
 // Drives reports whether this client drives the entity: its values are the source.
@@ -117,12 +105,12 @@ func (c *Copy) Waiting() bool { return c.waiting }
 func (c *Copy) LostSlots() uint64 { return c.lost }
 
 // Version is the flush of the newest value of slot i; false if none came.
-func (c *Copy) Version(i int) (uint32, bool) { return c.ver[i], c.verSet>>i&1 != 0 }
+func (c *Copy) Version(i int) (uint32, bool) { return c.ver(i), c.verSet>>i&1 != 0 }
 
 // olderThan returns the slots of mask whose held version is not newer than a flush.
 func (c *Copy) olderThan(flush uint32, mask uint64) uint64 {
 	for i := range c.Class.Slots {
-		if c.verSet>>i&1 != 0 && int32(c.ver[i]-flush) > 0 {
+		if c.verSet>>i&1 != 0 && int32(c.ver(i)-flush) > 0 {
 			mask &^= 1 << i
 		}
 	}

@@ -16,7 +16,7 @@ func (r *Registry) Spawn(id wire.ID, k *Class, owner wire.PlayerID, flags uint16
 	r.nonce++
 	hosted := flags&(wire.EntityHosted|wire.EntityPlaced) != 0
 	c := &Copy{ID: id, Class: k, Owner: owner, Flags: flags, Shown: true, nonce: r.nonce, pending: true, drives: !hosted,
-		placed: flags&wire.EntityPlaced != 0, ver: make([]uint32, len(k.Slots)), rest: &r.stages}
+		placed: flags&wire.EntityPlaced != 0, rest: &r.stages}
 	r.add(c)
 	bind(c)
 	if r.isReady { // else Announce will
@@ -216,7 +216,7 @@ func (p *packer) deltas() {
 			r.stats.Beats++
 			continue
 		}
-		c.Chunk, c.Sent = chunk, len(values)
+		c.Chunk, c.Sent = chunk, int32(len(values))
 		r.tr.delta(trace.Out, c, sent, len(values), 0, c.pathOf(), "")
 		if r.cfg.Sent != nil {
 			r.cfg.Sent(c, sent, values)
@@ -285,8 +285,7 @@ type sentRef struct {
 
 // add puts a record into the packet at hand.
 func (l *sentLog) add(s sentRef) {
-	s.c.flying++
-	s.c.flown |= s.mask
+	s.c.fly(s.mask)
 	l.refs = append(l.refs, s)
 }
 
@@ -307,8 +306,8 @@ func (l *sentLog) take(pn uint64) []sentRef {
 	if ok {
 		delete(l.packets, pn)
 		for _, s := range refs {
-			if s.c.flying--; s.c.flying <= 0 {
-				s.c.flying, s.c.flown = 0, 0
+			if p := s.c.proof; p != nil {
+				p.land()
 			}
 		}
 		if len(l.free) < 16 {

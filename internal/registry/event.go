@@ -170,7 +170,7 @@ func (r *Registry) Event(now time.Duration, k *EventKind, to wire.To, who wire.P
 	if c != nil {
 		m.About, m.ID, m.Inc, m.Nonce = true, c.ID, c.Inc, c.nonce
 		if c.Drives() {
-			if mask := (changed | c.Mark | c.lost | c.flown) & c.Class.All &^ (c.Class.Init | c.Class.Auth | c.Class.Motion); mask != 0 {
+			if mask := (changed | c.Mark | c.lost | c.flown()) & c.Class.All &^ (c.Class.Init | c.Class.Auth | c.Class.Motion); mask != 0 {
 				r.tick++
 				m.Tick, m.Term, m.N = r.tick, c.Term, c.n
 				m.Values, m.Mask, m.Chunk = r.current(c, mask, nil)
@@ -207,8 +207,8 @@ func (r *Registry) Event(now time.Duration, k *EventKind, to wire.To, who wire.P
 // newest is the newest flush that a value of the copy is from.
 func (c *Copy) newest() (v uint32) {
 	any := false
-	for i, x := range c.ver {
-		if c.verSet>>i&1 != 0 && (!any || int32(x-v) > 0) {
+	for i := range c.Class.Slots {
+		if x := c.ver(i); c.verSet>>i&1 != 0 && (!any || int32(x-v) > 0) {
 			v, any = x, true
 		}
 	}
@@ -437,7 +437,7 @@ func (r *Registry) holds(c *Copy, h *Heard) bool {
 	i := 0
 	for m := h.Slots & c.Class.All; m != 0 && i < len(h.Vers); m &= m - 1 {
 		s := bits.TrailingZeros64(m)
-		if c.verSet>>s&1 == 0 || int32(c.ver[s]-h.Vers[i]) < 0 {
+		if c.verSet>>s&1 == 0 || int32(c.ver(s)-h.Vers[i]) < 0 {
 			return false
 		}
 		i++

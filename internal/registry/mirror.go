@@ -4,16 +4,16 @@ import "github.com/throng-dev/throng/internal/wire"
 
 // Mirror returns a copy that stands beside the registry: no relay knows it, nobody drives it, nothing about it is sent (B-121).
 func (r *Registry) Mirror(id wire.ID, k *Class) *Copy {
-	return &Copy{ID: id, Class: k, mirror: true, ver: make([]uint32, len(k.Slots)), rest: &r.stages}
+	return &Copy{ID: id, Class: k, mirror: true, rest: &r.stages}
 }
 
 // Reflect takes values as if the relay had sent them to a mirror: they are judged, staged and told of by Changed like all
 // others, and count as received nowhere.
 func (r *Registry) Reflect(c *Copy, mask uint64, values []byte, at Timing) {
 	stats := r.stats
-	c.flush++
+	c.count++
 	r.stages.timing = at
-	r.merge(c, c.flush, mask, values)
+	r.merge(c, c.count, mask, values)
 	r.stages.timing = Timing{}
 	r.stats = stats
 }

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"bytes"
 	"time"
 
 	"github.com/throng-dev/throng/internal/trace"
@@ -150,28 +149,23 @@ func (r *Registry) segment(pn uint64, body []byte) error {
 func (r *Registry) merge(c *Copy, ver uint32, mask uint64, values []byte) {
 	apply := uint64(0)
 	for i := range c.Class.Slots {
-		if mask>>i&1 == 0 || c.verSet>>i&1 != 0 && int32(ver-c.ver[i]) <= 0 {
+		if mask>>i&1 == 0 || c.verSet>>i&1 != 0 && int32(ver-c.ver(i)) <= 0 {
 			continue
 		}
 		apply |= 1 << i
 	}
 	if r.cfg.Faults.OneVersion {
-		if apply = mask; int32(ver-c.verEntity) <= 0 {
+		if apply = mask; int32(ver-c.count) <= 0 {
 			apply = 0
 		}
-		c.verEntity = max(c.verEntity, ver)
+		c.count = max(c.count, ver)
 	}
 	if apply == 0 {
 		r.stats.Overtaken++
 		r.tr.delta(trace.In, c, mask, len(values), ver, r.path, trace.Overtaken)
 		return
 	}
-	for i := range c.Class.Slots {
-		if apply>>i&1 != 0 {
-			c.ver[i] = ver
-		}
-	}
-	c.verSet |= apply
+	c.setVer(apply, ver)
 	r.stats.Applied++
 	if r.onMotion != nil && apply&c.Class.Motion != 0 {
 		r.tellMotion(c, mask, values)
@@ -193,7 +187,7 @@ func (r *Registry) merge(c *Copy, ver uint32, mask uint64, values []byte) {
 
 // replace takes a full baseline, whatever was held before.
 func (r *Registry) replace(c *Copy, ver uint32, mask uint64, values []byte) {
-	c.verSet, c.verEntity = 0, 0
+	c.verSet, c.count = 0, 0
 	c.Applied()
 	r.merge(c, ver, mask, values)
 }
@@ -240,7 +234,7 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 		c = r.create(m.ID, m.Inc, k, m.Nonce)
 		made = true
 	}
-	if (c.drives || c.waiting) && !c.old && !c.pending && m.Term <= c.certTerm {
+	if (c.drives || c.waiting) && !c.old && !c.pending && m.Term <= c.certTerm() {
 		r.stats.Stale++
 		r.tr.delta(trace.In, c, m.Mask, len(m.Values), r.cur.Flush, r.path, trace.Stale)
 		return nil // driven here, or an old baseline while waiting for the next term
@@ -298,7 +292,7 @@ func (r *Registry) create(id wire.ID, inc wire.Count, k *Class, nonce uint32) *C
 		r.drop(c, wire.WhyDestroyed, wire.PlayerID{}, c.Inc > 0, nil)
 	}
 	delete(r.mine, id)
-	c := &Copy{ID: id, Inc: inc, Class: k, ver: make([]uint32, len(k.Slots)), rest: &r.stages}
+	c := &Copy{ID: id, Inc: inc, Class: k, rest: &r.stages}
 	r.add(c)
 	r.change(c)
 	return c
@@ -378,7 +372,7 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 			return
 		}
 		c.Inc, c.Handle, c.Gen, c.n = m.Inc, m.Handle, m.Gen, 0
-		c.cert, c.certTerm = bytes.Clone(m.Cert), m.Term
+		c.prove(m.Cert, m.Term)
 		c.pending, c.old, c.drives, c.waiting = false, false, true, false
 		r.byH[m.Handle] = c
 		r.own(c, m.Owner, m.Term, m.Flags)
@@ -471,14 +465,14 @@ func (r *Registry) assign(c *Copy, m *wire.Entity, stamp uint64) { // R-21
 		r.malformed(m.Values)
 		return
 	}
-	if c.drives && !c.pending && c.Term >= m.Term || c.Term > m.Term || c.certTerm >= m.Term && !c.old {
+	if c.drives && !c.pending && c.Term >= m.Term || c.Term > m.Term || c.certTerm() >= m.Term && !c.old {
 		return
 	}
 	if r.byH[c.Handle] == c {
 		delete(r.byH, c.Handle)
 	}
 	c.Inc, c.Handle, c.Gen, c.n, c.lost, c.Chunk = m.Inc, m.Handle, m.Gen, m.N, 0, m.Chunk
-	c.cert, c.certTerm = bytes.Clone(m.Cert), m.Term
+	c.prove(m.Cert, m.Term)
 	c.drives, c.waiting, c.old, c.pending, c.revoked = true, false, false, false, 0
 	c.placed = m.Flags&wire.EntityPlaced != 0
 	r.byH[m.Handle] = c

@@ -315,7 +315,7 @@ func BenchmarkMerge(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			r := New(Config{Trace: sink})
 			k := r.AddClass(lampClass(), nil)
-			c := &Copy{Class: k, ver: make([]uint32, 4)}
+			c := &Copy{Class: k, rest: &r.stages}
 			values, ver := []byte{1}, uint32(0)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -37,7 +37,7 @@ func (c *Copy) Heard() time.Duration { return c.heard }
 
 // Stands reports whether a body must stay though nothing is heard of it: it was placed, so that it stands on every client, or this
 // client may have to bring it back to a relay that restarts.
-func (c *Copy) Stands() bool { return c.placed || c.cert != nil || c.pending }
+func (c *Copy) Stands() bool { return c.placed || c.cert() != nil || c.pending }
 
 // Confirmed is when the relay last acked a packet of this client, 0: never. It hears us, then.
 func (r *Registry) Confirmed() time.Duration { return r.confirmed }

@@ -1,0 +1,104 @@
+package registry
+
+import (
+	"bytes"
+
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// ver is the version of slot i, if it is set. What was introduced and has not changed since has one version for all.
+func (c *Copy) ver(i int) uint32 {
+	if c.vers == nil {
+		return c.base
+	}
+	return c.vers[i]
+}
+
+// setVer gives slots a version.
+func (c *Copy) setVer(mask uint64, ver uint32) {
+	if c.vers == nil {
+		if c.verSet&^mask == 0 || ver == c.base {
+			c.base = ver
+			c.verSet |= mask
+			return
+		}
+		c.vers = make([]uint32, len(c.Class.Slots))
+		for i := range c.vers {
+			c.vers[i] = c.base
+		}
+	}
+	for i := range c.vers {
+		if mask>>i&1 != 0 {
+			c.vers[i] = ver
+		}
+	}
+	c.verSet |= mask
+}
+
+// proof is what lets this client bring an entity back to a relay that restarted, and what else only who drives, or drove, needs.
+type proof struct {
+	cert []byte
+	term wire.Count
+
+	granted wire.Count // this client gave it away under this term; 0: no
+	unsent  uint64     // slots that only the release of that carried
+	flown   uint64     // slots that may be in packets on their way
+	flying  int32      // records of it in packets on their way
+}
+
+// prove keeps the certificate of a drive.
+func (c *Copy) prove(cert []byte, term wire.Count) {
+	p := c.hold()
+	p.cert, p.term = bytes.Clone(cert), term
+}
+
+func (c *Copy) hold() *proof {
+	if c.proof == nil {
+		c.proof = &proof{}
+	}
+	return c.proof
+}
+
+// fly notes a record that is on its way.
+func (c *Copy) fly(mask uint64) {
+	p := c.hold()
+	p.flying++
+	p.flown |= mask
+}
+
+// land notes that one arrived, or did not.
+func (p *proof) land() {
+	if p.flying--; p.flying <= 0 {
+		p.flying, p.flown = 0, 0
+	}
+}
+
+// flown are slots that may be on their way.
+func (c *Copy) flown() uint64 {
+	if c.proof == nil {
+		return 0
+	}
+	return c.proof.flown
+}
+
+// give notes that this client gives the drive away.
+func (c *Copy) give(unsent uint64) {
+	p := c.hold()
+	p.granted, p.unsent = c.Term, unsent
+}
+
+// cert is the certificate of the last drive here; nil: there is none.
+func (c *Copy) cert() []byte {
+	if c.proof == nil {
+		return nil
+	}
+	return c.proof.cert
+}
+
+// certTerm is the term of the last drive here; 0: there was none.
+func (c *Copy) certTerm() wire.Count {
+	if c.proof == nil {
+		return 0
+	}
+	return c.proof.term
+}
