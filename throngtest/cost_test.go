@@ -102,12 +102,13 @@ func TestSteadyClientsDoNotAllocate(t *testing.T) {
 	})
 }
 
-// A proxy costs its struct and at most budget bytes beside it, the relay's note about who holds it included.
+// A proxy costs its struct and at most 600 bytes beside it at the client; the relay's note about who holds it, and what both sessions keep,
+// is in the measured number too.
 func TestProxyHeapBudget(t *testing.T) {
 	if raced {
 		t.Skip("the race detector allocates")
 	}
-	const count, budget = 4000, 1024 // measured with go1.26 on amd64: 931
+	const count, budget = 4000, 600 + 80 // measured with go1.26 on amd64: 646, of which 591 at the client
 	play(t, func(t *testing.T, n *throngtest.Net) {
 		a, b := n.Join("a", throng.Config{Keyframe: throng.Off}), n.Join("b", throng.Config{})
 		for range count {

@@ -109,6 +109,7 @@ func (r *Registry) Send(now time.Duration, tick bool, limit, headroom int, buffe
 		return out
 	}
 	r.now = now
+	r.stages.rest(now)
 	if len(r.backlog) > 0 {
 		r.unblock()
 	}

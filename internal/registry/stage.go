@@ -1,6 +1,10 @@
 package registry
 
-import "github.com/throng-dev/throng/internal/wire"
+import (
+	"time"
+
+	"github.com/throng-dev/throng/internal/wire"
+)
 
 // What arrives waits for the game, in memory that is lent to a copy only while something does:
 //
@@ -13,7 +17,8 @@ import "github.com/throng-dev/throng/internal/wire"
 const (
 	maxWaiting  = 8192 // records of all copies together until they are merged (B-063)
 	maxCopyWait = 64   // records of one copy
-	maxLent     = 256  // stages kept for reuse
+	maxLent     = 8192 // stages kept for reuse
+	stageRest   = 10 * time.Second
 )
 
 // stage is what waits for the owner of one copy.
@@ -32,6 +37,9 @@ type staged struct {
 // stages lends memory to the copies of a registry.
 type stages struct {
 	free    []*stage
+	lent    int
+	most    int // lent at once since restAt was set
+	restAt  time.Duration
 	scratch []byte
 	waiting int  // records, of all copies
 	newest  bool // keep nothing but the newest of each slot
@@ -61,12 +69,25 @@ func (c *Copy) stage(apply, mask uint64, values []byte) {
 }
 
 func (s *stages) lend() *stage {
+	s.lent++
+	s.most = max(s.most, s.lent)
 	if n := len(s.free); n > 0 {
 		w := s.free[n-1]
 		s.free[n-1], s.free = nil, s.free[:n-1]
 		return w
 	}
 	return &stage{}
+}
+
+// rest gives back, now and then, what was not needed lately: a crowd that arrives takes more than one that is there.
+func (s *stages) rest(now time.Duration) {
+	if now < s.restAt {
+		return
+	}
+	if keep := s.most + s.most/4 + 16; len(s.free) > keep {
+		s.free = append(make([]*stage, 0, keep), s.free[:keep]...)
+	}
+	s.most, s.restAt = s.lent, now+stageRest
 }
 
 // compact keeps the newest value of each slot only.
@@ -124,6 +145,7 @@ func (c *Copy) Applied() {
 	}
 	s := c.rest
 	s.waiting -= len(w.list)
+	s.lent--
 	c.wait = nil
 	if w.list, w.buf = w.list[:0], w.buf[:0]; len(s.free) < maxLent && cap(w.buf) <= 4*wire.MaxValues {
 		s.free = append(s.free, w)
