@@ -54,7 +54,7 @@ func (s *Shard) announced(o *Session, m *wire.Entity) *table.Class {
 			places := m.Flags&wire.EntityPlaced != 0 && !o.placed[m.ID] // what it places, others may drive
 			// What a player announced counts against it for its life, whoever drives it; what a certificate proves was counted before.
 			proven := m.Flags&wire.EntityHosted != 0 && len(m.Cert) > 0 && s.cfg.Key != nil
-			if (s.made(o.Player) < s.cfg.SessionEntities || proven) && !(places && len(o.placed) >= s.cfg.SessionEntities) {
+			if (s.made(o.Player) < s.cfg.SessionEntities || proven || o.Authority) && !(places && len(o.placed) >= s.cfg.SessionEntities && !o.Authority) {
 				return c
 			}
 			reason = wire.RefusedLimit

@@ -12,6 +12,9 @@ import (
 //	auth slots, corrections and destructions of anything: see barred, override, destroy
 //	the whole world in reach: see chunkDistance, scanAll
 
+// maxVerdicts bounds what an authority may foretell.
+const maxVerdicts = 1 << 20
+
 // barred is what a session may not write of a class: init is said with the spawn, auth is an authority's (B-001).
 func (o *Session) barred(c *table.Class) uint64 {
 	if o.Authority {
@@ -40,7 +43,7 @@ func (o *Session) verdict(body []byte) error {
 	case !o.Authority:
 		s.stats.Refused++
 	case s.SetAudience(m.ID, a):
-	case len(o.verdicts) < s.cfg.SessionEntities:
+	case len(o.verdicts) < maxVerdicts:
 		if o.verdicts == nil {
 			o.verdicts = make(map[wire.ID]Audience)
 		}
