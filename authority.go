@@ -133,3 +133,10 @@ func (w *World) unforged(k *class, o Object) error {
 	}
 	return nil
 }
+
+// IsAuth reports whether a field of o, given by its address, belongs to the authority plane.
+func (s *Schema) IsAuth(o Object, field any) bool {
+	k := s.mustClass(o)
+	mask := k.slotsOf(k.plan.Pointer(o), field)
+	return mask != 0 && mask&^k.layout.Auth == 0
+}

@@ -76,6 +76,7 @@ type client struct {
 	w    *throng.World
 	name string
 	step func()
+	tick func(step func()) error
 }
 
 // Option changes the relay of a Net. Any function of its Config is one; World makes the usual.
@@ -210,7 +211,12 @@ func (n *Net) Join(name string, cfg throng.Config) *throng.World {
 
 // Add makes Run and Until tick a World that the test has joined by itself, with the Config of that name.
 func (n *Net) Add(name string, w *throng.World) {
-	n.worlds = append(n.worlds, &client{w: w, name: name})
+	n.AddTick(name, w, w.Tick)
+}
+
+// AddTick is Add for a World that is ticked by what stands around it, such as the Tick of an authority.Server.
+func (n *Net) AddTick(name string, w *throng.World, tick func(step func()) error) {
+	n.worlds = append(n.worlds, &client{w: w, name: name, tick: tick})
 	n.joined = append(n.joined, w)
 	n.names[name] = n.names[name]
 }
@@ -281,7 +287,7 @@ func (n *Net) frame() {
 	n.t.Helper()
 	time.Sleep(n.frames)
 	for _, c := range n.worlds {
-		if err := c.w.Tick(c.step); err != nil {
+		if err := c.tick(c.step); err != nil {
 			n.t.Fatalf("%s: %v", c.name, err)
 		}
 	}

@@ -222,7 +222,7 @@ func (e *Engine) consider(now time.Duration, n int, rule Rule) {
 		a.pairs = append(a.pairs, pair{})
 	}
 	a.tick = e.tick
-	unresolved := false
+	unresolved := a.unknown && a.published // also when nobody is there to be kept waiting
 	for i := range e.viewers {
 		v := &e.viewers[i]
 		if !v.used {
