@@ -140,3 +140,10 @@ func (s *Schema) IsAuth(o Object, field any) bool {
 	mask := k.slotsOf(k.plan.Pointer(o), field)
 	return mask != 0 && mask&^k.layout.Auth == 0
 }
+
+// FieldName is the name of a replicated field of o, given by its address; embedded structs are not part of it.
+func (s *Schema) FieldName(o Object, field any) string {
+	k := s.mustClass(o)
+	mask := k.slotsOf(k.plan.Pointer(o), field)
+	return k.layout.Slots[bits.TrailingZeros64(mask)].Name
+}

@@ -30,19 +30,47 @@ func (s *Schema) Persists(o Object) bool {
 // left out. It panics if o is of no class of this schema.
 func (s *Schema) AppendPersist(b []byte, o Object) []byte {
 	k := s.mustClass(o)
-	p := k.plan.Pointer(o)
+	return k.appendRecord(b, o, k.layout.Persist)
+}
+
+// ReadPersist sets the persist fields of o to what a record says. left are the fields of the record that this build does not
+// have, or has with another type. On an error nothing was set.
+func (s *Schema) ReadPersist(o Object, record []byte) (left []string, err error) {
+	k := s.mustClass(o)
+	_, left, err = k.readRecord(o, record, k.layout.Persist)
+	return left, err
+}
+
+// AppendFields is AppendPersist for fields of any kind, given by their addresses.
+func (s *Schema) AppendFields(b []byte, o Object, fields ...any) []byte {
+	k := s.mustClass(o)
+	return k.appendRecord(b, o, k.slotsOf(k.plan.Pointer(o), fields...))
+}
+
+// ReadFields is ReadPersist for a record of AppendFields. It returns the addresses of the fields that had other values before.
+func (s *Schema) ReadFields(o Object, record []byte) (changed []any, err error) {
+	k := s.mustClass(o)
+	mask, _, err := k.readRecord(o, record, k.layout.All)
+	for p := k.plan.Pointer(o); mask != 0; mask &= mask - 1 {
+		changed = append(changed, k.plan.Field(p, bits.TrailingZeros64(mask)))
+	}
+	return changed, err
+}
+
+func (c *class) appendRecord(b []byte, o Object, mask uint64) []byte {
+	p := c.plan.Pointer(o)
 	b = append(b, persistVersion)
 	at := len(b)
 	n := 0
 	b = append(b, 0)
-	var value []byte
-	for m := k.layout.Persist; m != 0; m &= m - 1 {
+	var mem [64]byte
+	for m := mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
-		out, refused := k.plan.Append(value[:0], p, 1<<i)
-		if value = out; refused != 0 {
+		value, refused := c.plan.Append(mem[:0], p, 1<<i)
+		if refused != 0 {
 			continue
 		}
-		f := &k.layout.Slots[i].Field
+		f := &c.layout.Slots[i].Field
 		b = appendBytes(appendBytes(appendBytes(b, f.Name), f.Type), value)
 		n++
 	}
@@ -50,31 +78,29 @@ func (s *Schema) AppendPersist(b []byte, o Object) []byte {
 	return b
 }
 
-// ReadPersist sets the persist fields of o to what a record says. left are the fields of the record that this build does not
-// have, or has with another type. On an error nothing was set.
-func (s *Schema) ReadPersist(o Object, record []byte) (left []string, err error) {
-	k := s.mustClass(o)
-	p := k.plan.Pointer(o)
+func (c *class) readRecord(o Object, record []byte, mask uint64) (changed uint64, left []string, err error) {
+	p := c.plan.Pointer(o)
 	if len(record) < 2 || record[0] != persistVersion {
-		return nil, ErrPersist
+		return 0, nil, ErrPersist
 	}
 	type piece struct {
 		slot  int
 		value []byte
 	}
-	var pieces []piece
+	var mem [4]piece
+	pieces := mem[:0]
 	b := record[2:]
 	for range record[1] {
-		var f [3][]byte // path, type, value
+		var f [3][]byte // name, type, value
 		for i := range f {
 			if f[i], b, err = takeBytes(b); err != nil {
-				return nil, err
+				return 0, nil, err
 			}
 		}
 		slot := -1
-		for m := k.layout.Persist; m != 0; m &= m - 1 {
+		for m := mask; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros64(m)
-			if d := &k.layout.Slots[i].Field; d.Name == string(f[0]) && d.Type == string(f[1]) {
+			if d := &c.layout.Slots[i].Field; d.Name == string(f[0]) && d.Type == string(f[1]) {
 				slot = i
 			}
 		}
@@ -82,20 +108,22 @@ func (s *Schema) ReadPersist(o Object, record []byte) (left []string, err error)
 			left = append(left, string(f[0]))
 			continue
 		}
-		if n, err := k.plan.Skip(1<<slot, f[2]); err != nil || n != len(f[2]) {
-			return nil, fmt.Errorf("%w: field %s", ErrPersist, f[0])
+		if n, err := c.plan.Skip(1<<slot, f[2]); err != nil || n != len(f[2]) {
+			return 0, nil, fmt.Errorf("%w: field %s", ErrPersist, f[0])
 		}
 		pieces = append(pieces, piece{slot, f[2]})
 	}
 	if len(b) != 0 {
-		return nil, ErrPersist
+		return 0, nil, ErrPersist
 	}
 	for _, v := range pieces {
-		if _, _, err := k.plan.Apply(p, 1<<v.slot, 1<<v.slot, v.value); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrPersist, err)
+		did, _, err := c.plan.Apply(p, 1<<v.slot, 1<<v.slot, v.value)
+		if err != nil {
+			return changed, nil, fmt.Errorf("%w: %w", ErrPersist, err)
 		}
+		changed |= did
 	}
-	return left, nil
+	return changed, left, nil
 }
 
 // ClassName is the name that the class of o has in this schema; empty if it has none.

@@ -29,13 +29,14 @@ type keeper struct {
 	byKey   map[string]*actor
 	put     map[string][]byte // what the store has, or will have
 	scratch []byte
-	waits   sync.WaitGroup // loads and releases under way
+	leaving map[string]chan struct{} // keys that are let go: closed when they are
+	waits   sync.WaitGroup           // loads and releases under way
 	ctx     context.Context
 	cancel  context.CancelFunc
 }
 
 func newKeeper(s *Server) *keeper {
-	k := &keeper{s: s, byKey: map[string]*actor{}, put: map[string][]byte{}}
+	k := &keeper{s: s, byKey: map[string]*actor{}, put: map[string][]byte{}, leaving: map[string]chan struct{}{}}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
 	k.behind = store.NewBehind(s.cfg.Store, store.BehindConfig{
 		Delay: s.cfg.Behind,
@@ -67,7 +68,11 @@ func (k *keeper) load(a *actor) error {
 	}
 	k.byKey[a.key] = a
 	a.loading = true
+	before := k.leaving[a.key] // of an actor that ended just now
 	k.waits.Go(func() {
+		if before != nil {
+			<-before
+		}
 		got, err := k.behind.Load(k.ctx, a.key)
 		if k.ctx.Err() == nil {
 			k.s.world.Post(func() { k.loaded(a, got, err) })
@@ -130,8 +135,10 @@ func (k *keeper) keepOne(key string, o throng.Object) {
 	if ever && bytes.Equal(was, k.scratch) {
 		return
 	}
-	if err := k.behind.Put(key, k.scratch); err == nil {
+	if err := k.behind.Put(key, k.scratch); err == nil { // else the actor is lost, or too large: Conflict or the log tells
 		k.put[key] = append(was[:0], k.scratch...)
+	} else if !errors.Is(err, store.ErrNotLoaded) && !errors.Is(err, store.ErrClosed) {
+		k.s.log.Error("throng: persistent fields are not kept", "key", key, "err", err)
 	}
 }
 
@@ -142,7 +149,15 @@ func (k *keeper) release(a *actor) {
 	}
 	delete(k.byKey, a.key)
 	delete(k.put, a.key)
+	gone := make(chan struct{})
+	k.leaving[a.key] = gone
 	k.waits.Go(func() {
+		defer k.s.world.Post(func() {
+			if k.leaving[a.key] == gone {
+				delete(k.leaving, a.key)
+			}
+		})
+		defer close(gone)
 		if err := k.behind.Release(k.ctx, a.key); err != nil && k.ctx.Err() == nil {
 			k.s.log.Error("throng: an actor that ended was not committed yet, it is tried again", "class", a.class, "name", a.name, "err", err)
 		}

@@ -67,7 +67,7 @@ type Server struct {
 	viewerN []*Viewer // by the engine's number
 	fresh   []*Viewer // not in the group of the judged yet
 	touched []*actor  // whose viewers changed
-	written map[throng.Object]*writing
+	written map[throng.NetID]*writing
 	keeper  *keeper
 	group   string
 	relay   *relay.Server
@@ -103,7 +103,7 @@ var noRules rules
 // Join joins a relay's world as an authority. It blocks until it is in, or ctx ends.
 func Join(ctx context.Context, addr string, schema *throng.Schema, cfg Config) (*Server, error) {
 	s := &Server{schema: schema, cfg: cfg, rules: map[string]*rules{}, actors: map[throng.Object]*actor{}, viewers: map[throng.PlayerID]*Viewer{},
-		written: map[throng.Object]*writing{}}
+		written: map[throng.NetID]*writing{}}
 	if s.log = cfg.Logger; s.log == nil {
 		s.log = slog.Default()
 	}
@@ -127,10 +127,12 @@ func Join(ctx context.Context, addr string, schema *throng.Schema, cfg Config) (
 			cfg.OnPlayer(w, p, present)
 		}
 	}
-	join.OnUnregistered = func(w *throng.World, o throng.Object) {
-		delete(s.written, o)
-		if cfg.OnUnregistered != nil {
-			cfg.OnUnregistered(w, o)
+	join.OnLeft = func(w *throng.World, id throng.NetID, d throng.Departure) {
+		if d.Why == throng.Destroyed {
+			delete(s.written, id)
+		}
+		if cfg.OnLeft != nil {
+			cfg.OnLeft(w, id, d)
 		}
 	}
 	w, err := throng.Join(ctx, addr, schema, join)

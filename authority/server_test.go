@@ -221,7 +221,9 @@ func TestB116Topology(t *testing.T) {
 		m := &Minion{HP: 5, tank: p.tank(ann)}
 		must(t, p.s.Spawn(m))
 		must(t, p.s.Publish(m, authority.With(throng.WithID(id))))
-		see := func(who *throng.World, want int) func() bool { return func() bool { return count(Minions, who) == want } }
+		see := func(who *throng.World, want int) func() bool {
+			return func() bool { return count(Minions, who) == want }
+		}
 		p.Until(5*time.Second, "bob sees it", see(bob, 1))
 		if r := one(t, Minions, bob).Role(); m.Role() != throng.RoleAuthority || r != throng.RoleSimulatedProxy {
 			t.Errorf("roles %v and %v", m.Role(), r)

@@ -1,16 +1,22 @@
 package authority
 
 import (
-	"reflect"
+	"maps"
+	"slices"
+	"time"
 
 	"github.com/throng-dev/throng"
 )
 
 // writing is what this Server wrote to an entity that somebody else drives. It must stand, also when a relay has restarted and a
-// client, whose word does not count for it, has brought the entity back.
+// client, whose word does not count for it, has brought the entity back; in another body, it may be.
 type writing struct {
-	fields map[any]any // address → value
+	records map[string][]byte // by field
+	absent  time.Duration     // since when there is no such entity; 0: there is
 }
+
+// forgetWriting is how long an entity may be away before what was written to it is forgotten, if nobody said that it was destroyed.
+const forgetWriting = 10 * time.Minute
 
 // Write sends fields of an entity that a player drives, by their addresses, with the values they have now: auth fields, and
 // others as a correction that the player's client goes on from. Auth fields are sent again whenever the entity comes back without
@@ -22,46 +28,49 @@ func (s *Server) Write(o throng.Object, fields ...any) error {
 	if err := s.world.Override(o, fields...); err != nil {
 		return err
 	}
-	var auth []any
 	for _, f := range fields {
-		if s.schema.IsAuth(o, f) {
-			auth = append(auth, f)
+		if !s.schema.IsAuth(o, f) {
+			continue
 		}
-	}
-	if len(auth) == 0 {
-		return nil
-	}
-	w := s.written[o]
-	if w == nil {
-		w = &writing{fields: map[any]any{}}
-		s.written[o] = w
-	}
-	for _, f := range auth {
-		w.fields[f] = reflect.ValueOf(f).Elem().Interface()
+		w := s.written[idOf(o)]
+		if w == nil {
+			w = &writing{records: map[string][]byte{}}
+			s.written[idOf(o)] = w
+		}
+		rec := s.schema.AppendFields(nil, o, f)
+		w.records[s.schema.FieldName(o, f)] = rec
 	}
 	return nil
 }
 
 // rewrite sends again what is not as it was written.
 func (s *Server) rewrite() {
-	for o, w := range s.written {
+	for id, w := range s.written {
+		o, ok := s.world.Find(id)
+		switch {
+		case ok:
+			w.absent = 0
+		case w.absent == 0:
+			w.absent = max(s.now(), 1)
+			continue
+		case s.now()-w.absent > forgetWriting:
+			delete(s.written, id)
+			continue
+		default:
+			continue
+		}
 		var again []any
-		for f, want := range w.fields {
-			if v := reflect.ValueOf(f).Elem(); !same(v.Interface(), want) {
-				v.Set(reflect.ValueOf(want))
-				again = append(again, f)
+		for _, f := range slices.Sorted(maps.Keys(w.records)) {
+			changed, err := s.schema.ReadFields(o, w.records[f])
+			if err != nil { // another class has the id now
+				delete(w.records, f)
 			}
+			again = append(again, changed...)
 		}
 		if len(again) > 0 {
 			if err := s.world.Override(o, again...); err != nil {
-				s.log.Warn("throng: what the authority wrote is not there any more and cannot be written again", "id", idOf(o), "err", err)
-				delete(s.written, o)
+				s.log.Warn("throng: what the authority wrote is not there any more and cannot be written again", "id", id, "err", err)
 			}
 		}
 	}
-}
-
-// same compares as the diff does: NaN is NaN.
-func same(a, b any) bool {
-	return reflect.DeepEqual(a, b) || a != a && b != b //nolint:gocritic // NaN alone differs from itself
 }
