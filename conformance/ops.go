@@ -283,6 +283,8 @@ func drawSpawn(g *generator, w *world, p *player) ([]int, bool) {
 		class = 1
 	case 1, 2:
 		class = 2
+	case 3, 4:
+		class = 3
 	}
 	ref := w.named + 1
 	switch kind {

@@ -29,12 +29,14 @@ const (
 )
 
 // Classes of entities. thing has a position, a fixed, a variable, an owner slot and one more, so that masks and lengths
-// of every kind occur; score is global; near is known one chunk away only, where the world reaches further.
+// of every kind occur; score is global; near is known one chunk away only, where the world reaches further;
+// chest waits for its owner (B-092).
 // All announce them in this order, so that it is the world's.
 var classes = []*wire.Class{
 	indexed(wire.Class{ID: 7, Hash: 77, Name: "thing", Slots: thingSlots(wire.WordPosition)}),
 	indexed(wire.Class{ID: 8, Hash: 88, Name: "score", Slots: thingSlots(0)}),
 	indexed(wire.Class{ID: 9, Hash: 99, Name: "near", Slots: thingSlots(wire.WordPosition), Reach: 1}),
+	indexed(wire.Class{ID: 10, Hash: 1010, Name: "chest", Slots: thingSlots(wire.WordPosition), Keep: 2}),
 }
 
 func indexed(c wire.Class) *wire.Class {
@@ -288,4 +290,5 @@ func (p *player) apply() {
 		c.Applied()
 		p.reg.Release(c)
 	}
+	p.asked()
 }

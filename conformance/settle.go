@@ -77,7 +77,7 @@ func (w *world) unsettled() bool {
 			return true
 		}
 	}
-	return false
+	return w.keeps()
 }
 
 // restlessness says who is still to come or to go.
