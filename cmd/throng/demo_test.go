@@ -120,7 +120,7 @@ func TestDemoEndsWithEverybodyRight(t *testing.T) {
 	if s.Clients != 20 || s.Entities < 30 || s.Wrong != 0 || s.Errors != 0 {
 		t.Errorf("%+v", s)
 	}
-	if s.Pairs < 20*19 || s.Slots < 3*s.Pairs || s.Updates == 0 || s.BytesPerUpdate == 0 || s.Latency.P50 == 0 || s.Latency.P99 < s.Latency.P50 || s.Freshness == 0 {
+	if s.Pairs < 20*19 || s.Slots < 3*s.Pairs || s.Updates == 0 || s.BytesPerUpdate == 0 || s.Latency.P50 == 0 || s.Latency.P99 < s.Latency.P50 || s.Freshness == nil || *s.Freshness == 0 {
 		t.Errorf("something was not measured: %+v", s)
 	}
 	var fields map[string]any
@@ -183,6 +183,15 @@ func TestDemoOfOneChecksNothing(t *testing.T) {
 	}
 	if !strings.Contains(out, "after all was quiet: 0 wrong of 0 ") || strings.Contains(errs, "after all was quiet") {
 		t.Errorf("the summary is not on standard output, or not on it alone:\n%s%s", out, errs)
+	}
+}
+
+// What could not be judged is not shown as the worst that could be.
+func TestDemoThatIsTooShortHasNoFreshness(t *testing.T) {
+	t.Parallel()
+	code, out, errs := throngFor(t, "demo", "--bots", "3", "--for", "400ms", "--addr", "127.0.0.1:0", "--json")
+	if code != 0 || !strings.Contains(out, `"freshness":null`) || !strings.Contains(errs, "freshness not measured") {
+		t.Errorf("status %d: %s%s", code, out, errs)
 	}
 }
 

@@ -54,29 +54,34 @@ type summary struct {
 		P50 float64 `json:"p50"`
 		P99 float64 `json:"p99"`
 	} `json:"latency_ms"`
-	Freshness float64 `json:"freshness"`
-	Wrong     int     `json:"wrong_after_quiet"`
-	Pairs     int     `json:"pairs_checked"`
-	Slots     int     `json:"slots_checked"`
-	Errors    int     `json:"errors"`
+	Freshness *float64 `json:"freshness"` // null: the run was too short to judge any
+	Wrong     int      `json:"wrong_after_quiet"`
+	Pairs     int      `json:"pairs_checked"`
+	Slots     int      `json:"slots_checked"`
+	Errors    int      `json:"errors"`
 }
 
 func (s *summary) measured(r rates) {
 	s.Updates, s.BytesPerUpdate = round(r.updates, 10), round(r.bytesPerUpdate, 100)
 	s.Latency.P50, s.Latency.P99 = r.p50, r.p99
 	if !math.IsNaN(r.freshness) { // no samples are no freshness
-		s.Freshness = round(r.freshness, 1e6)
+		fresh := round(r.freshness, 1e6)
+		s.Freshness = &fresh
 	}
 }
 
 // write writes the summary for readers.
 func (s *summary) write(w io.Writer) error {
+	fresh := "not measured: nothing is judged in its first second"
+	if s.Freshness != nil {
+		fresh = fmt.Sprintf("%.3f %%", 100**s.Freshness)
+	}
 	_, err := fmt.Fprintf(w, `%d clients, %d entities
 %.0f updates/s, %.1f bytes per update (all UDP payload from the relay)
-latency p50 %.1f ms, p99 %.1f ms; freshness %.3f %%
+latency p50 %.1f ms, p99 %.1f ms; freshness %s
 after all was quiet: %d wrong of %d (client, entity) pairs with %d values
 %d errors
-`, s.Clients, s.Entities, s.Updates, s.BytesPerUpdate, s.Latency.P50, s.Latency.P99, 100*s.Freshness, s.Wrong, s.Pairs, s.Slots, s.Errors)
+`, s.Clients, s.Entities, s.Updates, s.BytesPerUpdate, s.Latency.P50, s.Latency.P99, fresh, s.Wrong, s.Pairs, s.Slots, s.Errors)
 	return err
 }
 

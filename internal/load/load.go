@@ -234,11 +234,17 @@ func (r *run) verdict() {
 	if rep.ClientCPU > 0.9 && r.Scenario != "handshake" && (rep.Pinned || rep.ClientCPU > 0.9*float64(runtime.NumCPU())) {
 		rep.invalid("the clients' core was %.0f %% busy, which shows in all times: play fewer, or with --sink", 100*rep.ClientCPU)
 	}
+	if rep.LateTicks > maxLate && rep.Pinned {
+		rep.invalid("%.0f %% of the clients' Ticks were left out, which shows in all times: other programs use the core, stop them", 100*rep.LateTicks)
+	}
 	if needsPairs := r.Scenario == "crowd" || r.Scenario == "hotspot" || r.Scenario == "churn"; needsPairs && rep.Pairs == 0 {
 		rep.invalid("nothing was compared: no client had anybody in reach")
 	}
 	rep.Valid = len(rep.Why) == 0
 }
+
+// maxLate is the share of Ticks that may be left out before the times of a run say more of the machine than of the relay.
+const maxLate = 0.05
 
 // faults counts what should not happen, and prints the first few.
 type faults struct {
