@@ -216,7 +216,7 @@ var (
 	// ErrNoField: no field was given that this could be done with.
 	ErrNoField = errors.New("no field that can be sent: give the addresses of fields, as in &e.Lit, that are neither init nor auth")
 	// ErrGone: a placed entity was destroyed, which lasts as long as the world.
-	ErrGone = errors.New("it was destroyed in this world: placed entities do not come back by themselves")
+	ErrGone = errors.New("it was destroyed in this world: placed entities do not come back by themselves, the host may Respawn it")
 	// ErrNotDriver: another client drives the entity.
 	ErrNotDriver = errors.New("another client drives it: only its driver may do this, the host may use Override")
 	// ErrForeign: the entity is in no world, or in another one.

@@ -308,7 +308,7 @@ func (w *World) receive(ctx context.Context, conn transport.Conn) error {
 			}
 			if w.reg.Welcomed {
 				w.wakeJoin()
-			} else if now-opened > helloWait && failed == nil {
+			} else if now-max(opened, w.reg.Listed) > helloWait && failed == nil {
 				failed = transport.ErrTimeout
 			}
 		}

@@ -184,7 +184,13 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 		w.mu.Unlock()
 		return fail(fmt.Errorf("group %q: %w", opt.group, ErrNotInGroup))
 	}
-	if flags&wire.EntityPlaced != 0 && w.reg.Destroyed(opt.id.Bytes()) {
+	switch gone := w.reg.Destroyed(opt.id.Bytes()); {
+	case flags&wire.EntityRespawn != 0 && !gone:
+		w.mu.Unlock()
+		return fail(ErrNotGone)
+	case flags&wire.EntityRespawn != 0:
+	case flags&wire.EntityPlaced != 0 && gone:
+		w.reg.Want(opt.id.Bytes(), w.classes[k])
 		w.mu.Unlock()
 		return fail(ErrGone)
 	}

@@ -33,6 +33,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 		c.Num = 0
 		r.queue(wire.AppendClass(nil, c.Local, &c.Class))
 	}
+	clear(r.gone)
 	r.connectGroups()
 	r.connectMembers()
 	r.connectEvents()
@@ -43,7 +44,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 		}
 		c.unbind()
 	})
-	if len(r.byID) == 0 && len(r.pend) == 0 && len(r.deadIDs) == 0 {
+	if len(r.byID) == 0 && len(r.pend) == 0 && len(r.deadIDs) == 0 && len(r.wants) == 0 {
 		r.ready() // nothing to announce: the first entities arrive a round trip earlier
 	}
 }
@@ -69,6 +70,7 @@ func (r *Registry) Announce() {
 		}
 		r.announce(c)
 	}
+	r.tellWants()
 	r.ready()
 }
 
@@ -180,6 +182,8 @@ func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 				delete(r.Players, p.ID)
 			}
 		})
+	case wire.MsgDestroyed:
+		err = r.destroyed(body)
 	case wire.MsgAttached:
 		err = r.attached(body)
 	case wire.MsgGroupIs:

@@ -245,6 +245,7 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 		delete(r.byH, c.Handle)
 	}
 	c.Inc, c.Handle, c.Gen, c.Chunk = m.Inc, m.Handle, m.Gen, m.Chunk
+	r.rises(m.ID, m.Inc)
 	c.drives, c.waiting, c.pending, c.old = false, false, false, false
 	c.placed = m.Flags&wire.EntityPlaced != 0
 	r.byH[m.Handle] = c
@@ -373,6 +374,7 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 		}
 		c.Inc, c.Handle, c.Gen, c.n = m.Inc, m.Handle, m.Gen, 0
 		c.prove(m.Cert, m.Term)
+		r.rises(m.ID, m.Inc)
 		c.pending, c.old, c.drives, c.waiting = false, false, true, false
 		r.byH[m.Handle] = c
 		r.own(c, m.Owner, m.Term, m.Flags)
@@ -473,6 +475,7 @@ func (r *Registry) assign(c *Copy, m *wire.Entity, stamp uint64) { // R-21
 	}
 	c.Inc, c.Handle, c.Gen, c.n, c.lost, c.Chunk = m.Inc, m.Handle, m.Gen, m.N, 0, m.Chunk
 	c.prove(m.Cert, m.Term)
+	r.rises(m.ID, m.Inc)
 	c.drives, c.waiting, c.old, c.pending, c.revoked = true, false, false, false, 0
 	c.placed = m.Flags&wire.EntityPlaced != 0
 	r.byH[m.Handle] = c

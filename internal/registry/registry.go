@@ -106,7 +106,12 @@ type Registry struct {
 	GroupNews []wire.Group
 	groups    map[string]bool
 	wanted    map[string]bool
-	members   map[wire.Member]bool // as an authority: who it put into which group
+	gone      map[wire.ID]wire.Count // placed, and destroyed before this session
+	goneThere map[wire.ID]wire.Count // the same, of the world that this client travels to
+	Listed    time.Duration          // when the relay last named some of them
+	risen     map[wire.ID]bool       // of those in dead: a later incarnation lived
+	wants     map[wire.ID]*Class     // placed in vain
+	members   map[wire.Member]bool   // as an authority: who it put into which group
 	now       time.Duration
 	flush     uint32 // newest flush seen
 	timeMS    uint32
@@ -175,7 +180,7 @@ func New(cfg Config) *Registry {
 		cfg.MaxEntities = 4096
 	}
 	return &Registry{cfg: cfg, tr: newTracer(cfg.Trace), nonce: cfg.Nonce, Players: map[wire.PlayerID]wire.Player{}, byID: map[wire.ID]*Copy{}, byH: map[uint32]*Copy{},
-		fence: map[uint32]uint64{}, last: map[uint32]last{}, pend: map[wire.ID]*Copy{}, dead: map[wire.ID]death{}, mine: map[wire.ID]wire.Count{}, groups: map[string]bool{}, wanted: map[string]bool{}, follow: true}
+		fence: map[uint32]uint64{}, last: map[uint32]last{}, pend: map[wire.ID]*Copy{}, dead: map[wire.ID]death{}, mine: map[wire.ID]wire.Count{}, groups: map[string]bool{}, wanted: map[string]bool{}, gone: map[wire.ID]wire.Count{}, risen: map[wire.ID]bool{}, wants: map[wire.ID]*Class{}, follow: true}
 }
 
 // Stats returns the counters.
@@ -190,9 +195,6 @@ func (r *Registry) AddClass(c *wire.Class, data any) *Class {
 
 // Find returns the copy of an entity, or nil.
 func (r *Registry) Find(id wire.ID) *Copy { return r.byID[id] }
-
-// Destroyed reports whether this client heard that the entity with an id was destroyed.
-func (r *Registry) Destroyed(id wire.ID) bool { return r.dead[id].inc != 0 && r.byID[id] == nil }
 
 // Len is the number of copies.
 func (r *Registry) Len() int { return len(r.byID) }
@@ -285,11 +287,13 @@ func (r *Registry) died(id wire.ID, inc wire.Count, cert []byte) {
 	if !ok {
 		for len(r.deadIDs) >= maxDead {
 			delete(r.dead, r.deadIDs[0])
+			delete(r.risen, r.deadIDs[0])
 			r.deadIDs = r.deadIDs[1:]
 		}
 		r.deadIDs = append(r.deadIDs, id)
 	}
 	if inc >= d.inc {
+		delete(r.risen, id)
 		r.dead[id] = death{inc, bytes.Clone(cert), r.now}
 	}
 }

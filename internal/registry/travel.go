@@ -92,5 +92,6 @@ func (r *Registry) arrive() {
 	r.follow, r.views = true, []grid.Chunk(nil)
 	r.GroupNews = nil
 	r.freshEvents()
+	r.arriveGone()
 	r.connectGroups()
 }

@@ -35,6 +35,7 @@ func (s *Shard) wait(o *Session, kind byte, m *wire.Entity) {
 func (s *Shard) standIn() {
 	waiting := s.standby
 	s.standby = nil
+	s.firstFirst(waiting)
 	for i := range waiting {
 		if o := s.session(waiting[i].session); o != nil {
 			o.ahead = waiting[i].ahead
@@ -78,18 +79,10 @@ func (s *Shard) spawn(o *Session, m *wire.Entity) {
 	}
 	e := s.table.ByID(m.ID)
 	switch {
-	case placed && e == nil && s.table.Gone(m.ID) != 0: // it stays destroyed
-		r := *m
-		r.Inc = s.table.Gone(m.ID)
-		o.refuse(&r, wire.RefusedDead)
-		return
-	case placed && e != nil && e.Flags&wire.EntityPlaced != 0 && e.Class == c:
-		o.place(m.ID)
-		s.look(e)
-		if e.Flags&wire.EntityHosted != 0 && s.host == o {
-			s.toHost(e) // the host has a body of it now
+	case placed:
+		if !s.placing(o, m, c, e) {
+			return
 		}
-		return
 	case e != nil:
 		s.stats.Refused++
 		o.refuse(m, wire.RefusedIDHeld)
@@ -97,9 +90,6 @@ func (s *Shard) spawn(o *Session, m *wire.Entity) {
 	case m.Flags&wire.EntityHosted != 0 && !placed && s.host == nil:
 		o.refuse(m, wire.RefusedNoHost)
 		return
-	}
-	if placed {
-		o.place(m.ID)
 	}
 	owner := o
 	if m.Flags&wire.EntityHosted != 0 {
@@ -308,6 +298,7 @@ func (s *Shard) heardGone(o *Session, m *wire.Entity) {
 		s.kill(e, wire.WhyDestroyed, wire.PlayerID{})
 	}
 	s.table.SetGone(m.ID, m.Inc, o.placed[m.ID])
+	s.destroyed = nil
 }
 
 // destroy takes a request to destroy, by the driver or by the host.
@@ -365,6 +356,7 @@ func (s *Shard) kill(e *table.Entity, why wire.Why, by wire.PlayerID) {
 	if why != wire.WhyDestroyed || e.Flags&wire.EntityPlaced == 0 {
 		return
 	}
+	s.goes(e)
 	for _, o := range s.sessions { // who placed it has a body, in reach or not
 		if o.placed[e.ID] && s.admits(o, e) {
 			o.refuse(&wire.Entity{ID: e.ID, Inc: e.Inc}, wire.RefusedDead)

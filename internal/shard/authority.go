@@ -26,9 +26,9 @@ func (o *Session) barred(c *table.Class) uint64 {
 // barredFlags are the flags of an announcement that the relay does not take from this session.
 func (o *Session) barredFlags() uint16 {
 	if o.Authority {
-		return wire.EntityDrives
+		return wire.EntityDrives | wire.EntityRespawn
 	}
-	return wire.EntityDrives | wire.EntityActor
+	return wire.EntityDrives | wire.EntityRespawn | wire.EntityActor
 }
 
 // verdict takes an authority's word who may know of an entity. Of one that it has not announced yet it is kept until then.

@@ -226,18 +226,22 @@ func (s *Shard) pass(e *table.Entity, to *Session, term wire.Count) {
 	}
 }
 
+// candidate is who would be host now.
+func (s *Shard) candidate() *Session {
+	for _, o := range s.sessions {
+		if o.Eligible && !o.silent {
+			return o
+		}
+	}
+	return nil
+}
+
 // elect makes the eligible session that joined the realm first the host (B-080), and moves the host-owned entities.
 func (s *Shard) elect() {
 	if !s.settled {
 		return
 	}
-	var host *Session
-	for _, o := range s.sessions {
-		if o.Eligible && !o.silent {
-			host = o
-			break
-		}
-	}
+	host := s.candidate()
 	if host == s.host {
 		return
 	}

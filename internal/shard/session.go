@@ -33,9 +33,13 @@ type Session struct {
 	open   bool
 	ready  bool // announced all it holds: presence may begin
 	marked bool // got its end mark
-	silent bool
-	turned bool // silent changed just now
-	full   bool // reported no room
+
+	said     bool // it said that it is ready
+	welcomed bool
+	greeting []wire.Destroyed // what it must be told of before
+	silent   bool
+	turned   bool // silent changed just now
+	full     bool // reported no room
 
 	departures bool // is told of departures in reach of what it does not hold
 	forgot     int  // pairs that are forgotten
@@ -92,8 +96,19 @@ func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch u
 	s.sessions[at] = o
 	s.byNumber[o.number] = o
 	o.judgeAll()
-	w := wire.Welcome{Version: wire.Version, Epoch: s.cfg.Epoch, Start: s.cfg.Start, World: epoch, Flush: s.flush, TimeMS: s.ms(),
-		Player: id.Player, Eligible: id.Eligible, Authority: id.Authority, Host: s.Host(), HostTerm: s.hostTerm, Profile: s.cfg.Profile}
+	o.greeting = s.destroyedList()
+	o.greet()
+	s.roster = append(s.roster, wire.Player{ID: id.Player, Present: true, Eligible: id.Eligible, Authority: id.Authority})
+	s.elect()
+	return o
+}
+
+// welcome tells a session where it is, and who else is there.
+func (o *Session) welcome() {
+	s := o.shard
+	o.welcomed = true
+	w := wire.Welcome{Version: wire.Version, Epoch: s.cfg.Epoch, Start: s.cfg.Start, World: o.epoch, Flush: s.flush, TimeMS: s.ms(),
+		Player: o.Player, Eligible: o.Eligible, Authority: o.Authority, Host: s.Host(), HostTerm: s.hostTerm, Profile: s.cfg.Profile}
 	o.queue(w.Append(nil))
 	o.tellClasses()
 	for _, g := range slices.Sorted(maps.Keys(s.members[o.Player])) {
@@ -106,9 +121,9 @@ func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch u
 		there = append(there, wire.Player{ID: p.Player, Present: true, Eligible: p.Eligible, Authority: p.Authority})
 	}
 	o.queuePlayers(there)
-	s.roster = append(s.roster, wire.Player{ID: id.Player, Present: true, Eligible: id.Eligible, Authority: id.Authority})
-	s.elect()
-	return o
+	if o.said {
+		o.ready, o.looked, s.work = true, true, true
+	}
 }
 
 // Leave removes a session; why is what observers of its entities are told.
@@ -178,6 +193,7 @@ func (s *Shard) Received(now time.Duration, o *Session) {
 	if len(o.backlog) > 0 {
 		o.unblock()
 	}
+	o.greet()
 	if o.open {
 		o.release()
 		o.passEvents()
@@ -246,7 +262,9 @@ func (o *Session) Message(_ uint64, stream int, msg []byte) {
 		err = o.view(body)
 	case wire.MsgHello: // whoever accepted the session has read it
 	case wire.MsgReady:
-		o.ready, o.looked, s.work = true, true, true
+		if o.said = true; o.welcomed {
+			o.ready, o.looked, s.work = true, true, true
+		}
 		s.returned(o)
 	case wire.MsgRoom:
 		o.room()

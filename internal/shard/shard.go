@@ -133,12 +133,15 @@ type Shard struct {
 	hostTerm wire.Count
 	settled  bool
 	standby  []standing
-	failed   []*Session
-	shares   map[wire.PlayerID]*table.Share
-	members  map[wire.PlayerID]map[string]bool // groups that the relay put players into
-	roster   []wire.Player                     // who entered and left since everybody was told
-	kinds    []*kind                           // of events, by number - 1
-	rosterAt time.Duration
+
+	destroyed []wire.Destroyed // what sessions that begin are told; nil: to be made anew
+	hushed    map[wire.ID]bool // destroyed, and not for everybody to know of
+	failed    []*Session
+	shares    map[wire.PlayerID]*table.Share
+	members   map[wire.PlayerID]map[string]bool // groups that the relay put players into
+	roster    []wire.Player                     // who entered and left since everybody was told
+	kinds     []*kind                           // of events, by number - 1
+	rosterAt  time.Duration
 
 	kindByHash  map[kindKey]*kind
 	spareEvents []*event

@@ -150,6 +150,19 @@ func (t *Table) SetGone(id wire.ID, inc wire.Count, placed bool) {
 // Gone is the highest destroyed incarnation of an id, or 0.
 func (t *Table) Gone(id wire.ID) wire.Count { return max(t.gone.inc[id], t.gonePlaced.inc[id]) }
 
+// GonePlaced calls f for every placed entity that was destroyed, oldest first.
+func (t *Table) GonePlaced(f func(wire.ID, wire.Count)) {
+	for _, id := range t.gonePlaced.order {
+		f(id, t.gonePlaced.inc[id])
+	}
+}
+
+// Revive forgets that an entity was destroyed: its next incarnation begins.
+func (t *Table) Revive(id wire.ID) {
+	t.gone.forget(id)
+	t.gonePlaced.forget(id)
+}
+
 // gone is a list of destroyed incarnations, the oldest forgotten first.
 type gone struct {
 	inc   map[wire.ID]wire.Count
@@ -176,5 +189,18 @@ func (t *Table) Free(now time.Duration, e *Entity) {
 	if t.ents[e.Handle] == e {
 		t.ents[e.Handle] = nil
 		t.free = append(t.free, freed{e.Handle, now + t.rest})
+	}
+}
+
+func (l *gone) forget(id wire.ID) {
+	if _, ok := l.inc[id]; !ok {
+		return
+	}
+	delete(l.inc, id)
+	for i, have := range l.order {
+		if have == id {
+			l.order = append(l.order[:i:i], l.order[i+1:]...)
+			return
+		}
 	}
 }

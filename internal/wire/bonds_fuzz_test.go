@@ -32,3 +32,17 @@ func FuzzTie(f *testing.F) {
 		roundTrip(t, b, 0, ParseTie, func(m *Tie) []byte { return m.Append(nil) })
 	})
 }
+
+func FuzzDestroyed(f *testing.F) {
+	seed(f, "message", MsgDestroyed, func(b []byte) { f.Add(b) })
+	f.Fuzz(func(t *testing.T, b []byte) {
+		parse := func(b []byte) (list []Destroyed, err error) {
+			err = ParseDestroyed(b, func(d Destroyed) { list = append(list, d) })
+			return list, err
+		}
+		roundTrip(t, b, 0, parse, func(list *[]Destroyed) []byte {
+			b, _ := AppendDestroyed(nil, *list)
+			return b[1:]
+		})
+	})
+}

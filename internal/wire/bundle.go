@@ -50,6 +50,8 @@ const (
 	EntityToHost // OnOwnerGone
 	EntityDrives // re-announcement: the sender drove it
 
+	EntityWanted     = 1 << 12 // spawn: the sender would show it if it were there, and does not make it
+	EntityRespawn    = 1 << 15 // spawn: it was destroyed, the host begins it anew
 	EntityOwnerAlone = 1 << 13 // nobody but its driver knows of it
 	EntityActor      = 1 << 14 // an authority spawned it: copies are simulated proxies
 )

@@ -55,6 +55,7 @@ const (
 	MsgEventKind     = 61 // down: a kind of event and the world's number
 	MsgEvent         = 62 // down, streams 1 to 8: an event
 	MsgEventState    = 63 // down: how much may be sent, and what reached nobody
+	MsgDestroyed     = 50 // down: placed entities that stay destroyed
 	MsgAttached      = 51 // down: what a driven entity goes with
 )
 
