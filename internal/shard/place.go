@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/throng-dev/throng/internal/table"
@@ -118,6 +119,29 @@ func (o *Session) greet() {
 	}
 	o.greeting = nil
 	o.welcome()
+}
+
+// welcome tells a session where it is, and who else is there.
+func (o *Session) welcome() {
+	s := o.shard
+	o.welcomed = true
+	w := wire.Welcome{Version: wire.Version, Epoch: s.cfg.Epoch, Start: s.cfg.Start, World: o.epoch, Flush: s.flush, TimeMS: s.ms(),
+		Player: o.Player, Eligible: o.Eligible, Authority: o.Authority, Host: s.Host(), HostTerm: s.hostTerm, Profile: s.cfg.Profile}
+	o.queue(w.Append(nil))
+	o.tellClasses()
+	for _, g := range slices.Sorted(maps.Keys(s.members[o.Player])) {
+		o.tellGroup(g, 0)
+	}
+	o.tellKinds()
+	o.events.state = true
+	there := make([]wire.Player, 0, len(s.sessions))
+	for _, p := range s.sessions {
+		there = append(there, wire.Player{ID: p.Player, Present: true, Eligible: p.Eligible, Authority: p.Authority})
+	}
+	o.queuePlayers(there)
+	if o.said {
+		o.ready, o.looked, s.work = true, true, true
+	}
 }
 
 // firstFirst orders what waited for the settled world: what is from before, then placements, those of the host to be before others.

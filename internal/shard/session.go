@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -101,29 +100,6 @@ func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch u
 	s.roster = append(s.roster, wire.Player{ID: id.Player, Present: true, Eligible: id.Eligible, Authority: id.Authority})
 	s.elect()
 	return o
-}
-
-// welcome tells a session where it is, and who else is there.
-func (o *Session) welcome() {
-	s := o.shard
-	o.welcomed = true
-	w := wire.Welcome{Version: wire.Version, Epoch: s.cfg.Epoch, Start: s.cfg.Start, World: o.epoch, Flush: s.flush, TimeMS: s.ms(),
-		Player: o.Player, Eligible: o.Eligible, Authority: o.Authority, Host: s.Host(), HostTerm: s.hostTerm, Profile: s.cfg.Profile}
-	o.queue(w.Append(nil))
-	o.tellClasses()
-	for _, g := range slices.Sorted(maps.Keys(s.members[o.Player])) {
-		o.tellGroup(g, 0)
-	}
-	o.tellKinds()
-	o.events.state = true
-	there := make([]wire.Player, 0, len(s.sessions))
-	for _, p := range s.sessions {
-		there = append(there, wire.Player{ID: p.Player, Present: true, Eligible: p.Eligible, Authority: p.Authority})
-	}
-	o.queuePlayers(there)
-	if o.said {
-		o.ready, o.looked, s.work = true, true, true
-	}
 }
 
 // Leave removes a session; why is what observers of its entities are told.
@@ -467,34 +443,6 @@ func (o *Session) resolves(c *table.Class) bool {
 		return true
 	}
 	return false
-}
-
-func (o *Session) view(body []byte) error {
-	follow, views, err := wire.ParseView(body, o.shard.scratch.views[:0])
-	if err != nil {
-		return err
-	}
-	o.shard.scratch.views = views
-	o.follow, o.views = follow, append(o.views[:0], views...)
-	o.looked, o.shard.work = true, true
-	if o.follow {
-		o.views = o.views[:0]
-		o.lookFromAvatar()
-	}
-	return nil
-}
-
-func (o *Session) lookFromAvatar() {
-	if !o.follow {
-		return
-	}
-	if o.avatar == nil || !o.avatar.Place.In() {
-		return // the last view stays until there is another
-	}
-	if len(o.views) != 1 || o.views[0] != o.avatar.Place.Chunk {
-		o.views = append(o.views[:0], o.avatar.Place.Chunk)
-		o.looked, o.shard.work = true, true
-	}
 }
 
 func (s *Shard) ms() uint32 { return uint32(s.now / time.Millisecond) }
