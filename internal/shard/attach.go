@@ -158,7 +158,10 @@ func (s *Shard) move(e *table.Entity, c grid.Chunk) {
 		return
 	}
 	s.grid.Move(e.Handle, c)
-	s.look(e)
+	if e.Check == 0 {
+		e.Check = table.CheckCrossed
+		s.moved = append(s.moved, e)
+	}
 	if d := s.session(e.Driver); d != nil && d.avatar == e {
 		d.lookFromAvatar()
 	}

@@ -317,7 +317,7 @@ func (s *Shard) address(o *Session, v *event, m *wire.EventUp) uint8 {
 // reaches reports whether a session has an entity in reach, as it is now: who appeared or moved since the last flush is looked at first.
 func (o *Session) reaches(e *table.Entity) bool {
 	if !e.Dead {
-		if e.Checked || o.looked {
+		if e.Check != 0 || o.looked {
 			o.check(e)
 		}
 		p := o.pairs.get(e.Handle)

@@ -143,7 +143,7 @@ func (o *Session) head(x *event) (m wire.EventDown, ready bool) {
 		return m, true
 	}
 	p := o.pairs.get(e.Handle)
-	if p == nil && (e.Checked || o.looked) { // it appeared since the last flush
+	if p == nil && (e.Check != 0 || o.looked) { // it appeared since the last flush
 		o.check(e)
 		p = o.pairs.get(e.Handle)
 	}

@@ -15,12 +15,15 @@ import (
 func (s *Shard) presence() {
 	s.partings()
 	s.heard()
+	around := int64(s.cfg.Profile.Reach) + 1
 	for _, e := range s.moved {
 		for _, o := range s.sessions {
-			if !o.looked {
-				o.left(e)
-				o.check(e)
+			// Who was and is beyond reach of what only crossed a chunk has nothing to do with it: a comparison, where the pair is a look-up.
+			if o.looked || e.Check == table.CheckCrossed && o.chunkDistance(e.Prev) > around && o.chunkDistance(e.Place.Chunk) > around {
+				continue
 			}
+			o.left(e)
+			o.check(e)
 		}
 	}
 	for _, o := range s.sessions {
@@ -36,7 +39,9 @@ func (s *Shard) presence() {
 		}
 	}
 	for _, e := range s.moved {
-		e.Checked = false
+		if e.Check = 0; !e.Listed {
+			e.Prev = e.Place.Chunk // it moves with another, and is in no blob
+		}
 	}
 	clear(s.moved)
 	s.moved = s.moved[:0]

@@ -287,8 +287,8 @@ func (s *Shard) place(e *table.Entity, c grid.Chunk) {
 
 // look puts an entity, and what is attached to it, on the list of those whose presence the next flush decides anew.
 func (s *Shard) look(e *table.Entity) {
-	if !e.Checked {
-		e.Checked = true
+	was := e.Check
+	if e.Check = table.CheckAll; was == 0 {
 		s.moved = append(s.moved, e)
 		for _, h := range s.ties.children[e.Handle] {
 			s.look(s.table.ByHandle(h))

@@ -61,7 +61,7 @@ type Entity struct {
 	ToHost    bool  // Target is whoever is host then
 	Rejected  uint8 // reason last told to the driver
 	Listed    bool  // in the owner's list of dirty entities
-	Checked   bool  // in the owner's list of entities whose presence must be looked at
+	Check     Check // in the owner's list of entities whose presence must be looked at
 
 	Target   uint32        // session that gets the drive
 	Deadline time.Duration // of the release while Revoking; else until when it waits for its owner, 0: it does not
@@ -75,6 +75,15 @@ type Entity struct {
 	fixed []byte
 	vars  [][]byte
 }
+
+// Check says why an entity's presence must be looked at.
+type Check uint8
+
+// Reasons; zero: it need not.
+const (
+	CheckCrossed Check = 1 + iota // it moved to another chunk, and nothing else
+	CheckAll
+)
 
 // Death is what is kept of an entity's end, apart from the living, of which there are more.
 type Death struct {
