@@ -206,6 +206,9 @@ func (w *World) nextTurns() bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.welcomed() && PlayerIDFrom(w.reg.Host) != w.host {
+		return false // OnHost comes before the drive (B-081): with the next Tick
+	}
 	n := 0
 	for w.batch = turnBatch; w.batch > 0 && n < len(w.turns); n++ {
 		if l := w.turns[n]; l.state == loadDone && w.holds(l.c) {

@@ -128,7 +128,10 @@ func (w *World) silences(now time.Duration) {
 }
 
 // pulses reports whether an entity sends something though nothing changes.
-func (b *body) pulses() bool { return false }
+func (b *body) pulses() bool {
+	cfg := &b.hooks.class.cfg
+	return cfg.Mode == Dynamic && !cfg.NoHeartbeat
+}
 
 // fullNow warns, once, that newcomers are refused. It is called under mu.
 func (w *World) fullNow() {
