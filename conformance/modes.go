@@ -35,6 +35,7 @@ var modes = []Mode{
 	{Name: "audiences", Reach: 1, PropertyReach: 1, More: map[string]int{"audience": 20, "group": 6}},
 	{Name: "travel", Reach: 1, PropertyReach: 1, Levels: 2, Restarts: 1, More: map[string]int{"travel": 12, "restart": 1}},
 	{Name: "attached", Reach: 1, PropertyReach: 1, Restarts: 2, More: map[string]int{"attach": 20, "audience": 10, "group": 3, "restart": 1}},
+	{Name: "placed", Reach: 1, PropertyReach: 1, More: map[string]int{"respawn": 20, "spawn": 20, "destroy": 15, "leave": 4}},
 	{Name: "decay", Reach: 3, PropertyReach: 3, Decay: wire.DecayLinear5},
 	{Name: "decay lanes", Reach: 2, PropertyReach: 1, Decay: wire.DecayExponential},
 	{Name: "one handle", Reach: 2, PropertyReach: 2, Handles: 5, Entities: 4, Rest: 50 * time.Millisecond, More: map[string]int{"spawn": 25, "destroy": 15}},

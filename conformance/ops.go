@@ -27,6 +27,7 @@ func init() { // not an initialiser: programs name operations, operations make p
 	ops = append(ops, audienceOps...)
 	ops = append(ops, travelOps...)
 	ops = append(ops, attachOps...)
+	ops = append(ops, placeOps...)
 }
 
 func opOf(name string) *operation {

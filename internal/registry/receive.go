@@ -230,7 +230,7 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 		return nil
 	}
 	made := false
-	if c == nil || c.Inc < m.Inc && !r.adopts(c, m) {
+	if c == nil || c.Inc < m.Inc && (c.Class != k || !r.adopts(c, m)) {
 		c = r.create(m.ID, m.Inc, k, m.Nonce)
 		made = true
 	}
@@ -436,6 +436,7 @@ func (r *Registry) refused(c *Copy, m *wire.Entity) {
 	}
 	switch {
 	case c == nil:
+	case dead && c.Inc == 0 && c.Flags&wire.EntityRespawn != 0 && m.Nonce != c.nonce: // about the life before the one that it begins
 	case dead && c.Inc == m.Inc, dead && c.placed, c.Inc == 0 && r.answers(c, m.Nonce) && m.Nonce != 0:
 		c.Refused = m.Reason
 		r.drop(c, wire.WhyDestroyed, wire.PlayerID{}, dead, nil)
@@ -460,7 +461,7 @@ func (r *Registry) assign(c *Copy, m *wire.Entity, stamp uint64) { // R-21
 	if r.dead[m.ID].inc >= m.Inc || r.fenced(m.Handle, stamp, true, true) {
 		return
 	}
-	if c == nil || c.Inc < m.Inc && !(c.Inc == 0 && (c.placed || r.answers(c, m.Nonce))) {
+	if c == nil || c.Inc < m.Inc && !(c.Inc == 0 && c.Class == k && (c.placed || r.answers(c, m.Nonce))) {
 		c = r.create(m.ID, m.Inc, k, m.Nonce)
 	}
 	if c.Class != k { // no entity changes its class: the values would be cut by the wrong slots
