@@ -205,3 +205,60 @@ func TestP37GrantToTheAbsent(t *testing.T) {
 		})
 	}, throngtest.World(relay.World{ParkGrants: 5 * time.Second}))
 }
+
+// R-26, B-092: at the silence clock what goes to the host goes, what waits for its owner stays in sight, and the rest is stale; the owner
+// comes back to find itself demoted.
+func TestR26PoliciesAtTheSilenceClock(t *testing.T) {
+	play(t, func(t *testing.T, n *throngtest.Net) {
+		host, owner := n.Join("host", throng.Config{}), n.Join("owner", throng.Config{})
+		everywhere(host, owner)
+		goes, waits, leaves := &Shared{N: 1}, &Kept{N: 1}, full("x")
+		for _, e := range []throng.Object{goes, waits, leaves} {
+			must(t, owner.Spawn(e))
+		}
+		n.Until(time.Second, "seen", sees(leaves, host))
+		n.Run(500 * time.Millisecond)
+		n.Partition(owner, true)
+		n.Run(6 * time.Second)
+		if find[Thing](host, leaves.NetID()) != nil || find[Kept](host, waits.NetID()) == nil || drivers(goes.NetID(), host) != 1 {
+			t.Errorf("after the silence clock: %v %v %d", find[Thing](host, leaves.NetID()), find[Kept](host, waits.NetID()), drivers(goes.NetID(), host))
+		}
+		n.Partition(owner, false)
+		n.Until(2*time.Second, "it is back", sees(leaves, host))
+		n.Until(time.Second, "and demoted", func() bool {
+			return !owner.Drives(goes) && host.Drives(find[Shared](host, goes.NetID())) && owner.Drives(waits) && goes.Role() == throng.RoleHost
+		})
+	})
+}
+
+// B-093: OnOwner runs once for each change, when owner, role and Drives are final, on everybody, and not at the spawn.
+func TestB093OnOwnerOnceWhenAllIsFinal(t *testing.T) {
+	play(t, func(t *testing.T, n *throngtest.Net) {
+		var d diary
+		join := func(name string) *throng.World {
+			w := n.Join(name, throng.Config{Hooks: []throng.Hook{Things.Bind(throng.Hooks[Thing]{
+				OnOwner: func(w *throng.World, e *Thing, was throng.PlayerID) {
+					d.note("%s: from %v, now %v, mine %v, drives %v", name, was == throngtest.Player("a"), e.Owner() == throngtest.Player("b"),
+						e.Role() == throng.RoleOwner, w.Drives(e))
+				}})}})
+			everywhere(w)
+			return w
+		}
+		a, b, c := join("a"), join("b"), join("c")
+		thing := full("x")
+		must(t, a.Spawn(thing))
+		n.Until(time.Second, "seen", sees(thing, b, c))
+		d.want(t)
+		must(t, a.Grant(thing, b.Self()))
+		n.Run(time.Second)
+		for _, line := range []string{"a: from true, now true, mine false, drives false", "b: from true, now true, mine true, drives true",
+			"c: from true, now true, mine false, drives false"} {
+			if d.count(line) != 1 {
+				t.Errorf("%d times %q in %q", d.count(line), line, d.lines)
+			}
+		}
+		if len(d.lines) != 3 {
+			t.Errorf("%q", d.lines)
+		}
+	})
+}
