@@ -74,6 +74,12 @@ func (g *game) connect() {
 
 // tick applies what came, marks everything it drives and sends.
 func (g *game) tick() {
+	for _, c := range g.r.Departed {
+		if !c.Gone || g.r.Find(c.ID) == c {
+			g.t.Fatalf("a copy of the world before: %+v", c)
+		}
+	}
+	g.r.Arrived, g.r.Departed, g.r.TravelRefused, g.r.Requests, g.r.Denials = false, nil, nil, nil, nil
 	g.r.Announce()
 	g.seen = g.r.Changed(g.seen[:0])
 	for _, c := range g.seen {
@@ -126,6 +132,7 @@ const (
 	opFrame            // behind a flush; the first byte is its kind
 	opTick             // the game ticks
 	opReconnect        // another relay
+	opTravel           // on to another world, and all that is driven is granted before
 	opCount
 )
 
@@ -163,7 +170,8 @@ func seeds(f *testing.F) (all [][]byte) {
 		two = append(two, op(opMessage, wire.AppendEntity(nil, wire.MsgAssign, m))...)
 	}
 	two = append(two, op(opTick, nil)...)
-	return append(all, two, whole, append(bytes.Clone(whole), append(op(opReconnect, nil), whole...)...))
+	travels := append(append(bytes.Clone(whole), op(opTravel, nil)...), whole...)
+	return append(all, two, whole, travels, append(bytes.Clone(whole), append(op(opReconnect, nil), whole...)...))
 }
 
 // FuzzRegistryReceive lets a relay say anything at all. The client does not panic, holds no more than its bound, hands over
@@ -203,6 +211,11 @@ func FuzzRegistryReceive(f *testing.F) {
 				g.tick()
 			case opReconnect:
 				g.connect()
+			case opTravel:
+				g.r.Each(func(c *Copy) { g.r.Grant(c, wire.PlayerID{byte(n)}, c.Mark) })
+				if g.r.Welcomed && !g.r.Traveling() && !g.r.Arrived {
+					g.r.Travel("castle")
+				}
 			}
 			g.send(false)
 			g.r.Each(func(c *Copy) {

@@ -229,7 +229,7 @@ func seeds(f *testing.F) (all [][]byte) {
 	say(wire.MsgAgain, wire.Entity{Inc: wire.NewCount(0, 9), Term: inc, Class: 1, Flags: wire.EntityDrives, Mask: 15, Values: values})
 	say(wire.MsgDestroy, wire.Entity{Inc: wire.NewCount(0, 9)})
 	say(wire.MsgSpawn, wire.Entity{Nonce: 2, Class: 1, Flags: wire.EntityPlaced | wire.EntityHosted, Mask: 15, Values: values})
-	return append(all, whole, life, append([]byte{1}, life[1:]...), append([]byte{6}, life[1:]...))
+	return append(all, whole, life, append([]byte{1}, life[1:]...), append([]byte{6}, life[1:]...), append([]byte{9}, life[1:]...))
 }
 
 // FuzzShardReceive lets one of three sessions say anything at all, in packets that the session layer takes. The shard does not
@@ -244,6 +244,9 @@ func FuzzShardReceive(f *testing.F) {
 		}
 		mode := data[0]
 		cfg := Config{SessionEntities: 16, MaxEntities: 64, World: "w", Settle: -1}
+		if mode&8 != 0 {
+			cfg.ParkGrants = time.Second
+		}
 		if mode&1 != 0 {
 			cfg.Key = []byte("key")
 		}

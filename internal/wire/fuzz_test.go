@@ -323,6 +323,10 @@ func FuzzJoin(f *testing.F) {
 			roundTrip(t, b, 0, ParseRefuse, func(m *Refuse) []byte { return m.Append(nil)[1:] })
 		case MsgHost:
 			roundTrip(t, b, 0, ParseHost, func(m *Host) []byte { return m.Append(nil)[1:] })
+		case MsgTravel:
+			roundTrip(t, b, 0, ParseTravel, func(world *string) []byte { return AppendTravel(nil, *world)[1:] })
+		case MsgTravelRefused:
+			roundTrip(t, b, 0, ParseRefuse, func(m *Refuse) []byte { return m.AppendTravel(nil)[1:] })
 		case MsgView:
 			roundTrip(t, b, 0, func(b []byte) (v view, err error) {
 				v.Follow, v.Views, err = ParseView(b, nil)
