@@ -38,42 +38,39 @@ const (
 // pairs is the set of a session, dense, with an index by handle.
 type pairs struct {
 	list  []pair
-	index map[uint32]int32
+	index index
 }
 
-func (p *pairs) init() { p.list, p.index = nil, nil }
+func (p *pairs) init() { p.list, p.index = nil, index{} }
 
 func (p *pairs) len() int { return len(p.list) }
 
 // get returns the pair of a handle, or nil. The pointer is valid until the next add or remove.
 func (p *pairs) get(handle uint32) *pair {
-	if i, ok := p.index[handle]; ok {
+	if i, ok := p.index.get(handle); ok {
 		return &p.list[i]
 	}
 	return nil
 }
 
 func (p *pairs) add(handle uint32) *pair {
-	if p.index == nil {
-		p.index = make(map[uint32]int32)
-	}
-	p.index[handle] = int32(len(p.list))
+	p.index.set(handle, int32(len(p.list)))
 	p.list = append(p.list, pair{handle: handle})
 	return &p.list[len(p.list)-1]
 }
 
 func (p *pairs) remove(handle uint32) {
-	i, ok := p.index[handle]
+	i, ok := p.index.get(handle)
 	if !ok {
 		return
 	}
 	last := len(p.list) - 1
 	if int(i) != last {
 		p.list[i] = p.list[last]
-		p.index[p.list[i].handle] = i
+		p.index.set(p.list[i].handle, i)
 	}
 	p.list = p.list[:last]
-	delete(p.index, handle)
+	p.index.remove(handle)
 	if last == 0 && cap(p.list) > 64 {
 		p.init() // a crowd has passed: give the memory back
 	}
