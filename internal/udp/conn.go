@@ -46,7 +46,7 @@ func (c *Conn) Receive(deadline time.Time, f func(payload []byte)) error {
 
 // pump moves packets until enough, the deadline (zero: none), or the end of the session, whose reason it returns.
 func (c *Conn) pump(deadline time.Time, enough func() bool) error {
-	var until time.Time // the zero time: first take what is there
+	until := c.patience(deadline)
 	for {
 		n, err := c.read(until)
 		if err != nil {
@@ -65,6 +65,25 @@ func (c *Conn) pump(deadline time.Time, enough func() bool) error {
 			until = deadline
 		}
 	}
+}
+
+// patience is until when the first read may wait: waiting begins with taking what is there, so that nothing need be asked before. It is
+// the zero time, which takes what is there and no more, if the deadline is over.
+func (c *Conn) patience(deadline time.Time) time.Time {
+	now := time.Now()
+	if !deadline.IsZero() && !now.Before(deadline) {
+		return time.Time{}
+	}
+	c.mu.Lock()
+	until := c.clock.time(c.client.NextUpdate())
+	c.mu.Unlock()
+	switch {
+	case !now.Before(until):
+		return time.Time{}
+	case !deadline.IsZero() && deadline.Before(until):
+		return deadline
+	}
+	return until
 }
 
 func (c *Conn) read(until time.Time) (int, error) {
