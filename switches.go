@@ -25,6 +25,7 @@ type switching struct {
 var switchings = []switching{
 	traceSwitch(TraceEntity), traceSwitch(TraceState), traceSwitch(TraceEvent), traceSwitch(TraceNet),
 	{name: "loopback.state", on: func(w *World) bool { return w.loopback }, set: (*World).SetLoopback},
+	{name: "loopback.event", on: func(w *World) bool { return w.echoing }, set: (*World).SetEventLoopback},
 	{name: "tracker.backlog", on: func(w *World) bool { return !w.newest }, set: (*World).setBacklog},
 	{name: "track.self", on: (*World).tracksSelf, set: (*World).setTrackSelf},
 	{name: "updates.batch", on: func(w *World) bool { return w.batching }, set: (*World).SetUpdates},
@@ -40,6 +41,7 @@ func traceSwitch(g TraceGroup) switching {
 //
 //	trace.entity, trace.state, trace.event, trace.net   the groups of its Tracer; see TraceGroup
 //	loopback.state                                      mirrors of what this client drives; see Config.Loopback
+//	loopback.event                                      what this client sends is heard here; see World.SetEventLoopback
 //	tracker.backlog                                     changes wait each for itself for a game that does not tick, up to 8,192; off: only the newest of each field
 //	track.self                                          OnAppeared and OnTimedOut for what this client drives; see Config.TrackSelf
 //	updates.batch                                       Config.OnUpdates

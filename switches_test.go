@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-var switchNames = []string{"trace.entity", "trace.state", "trace.event", "trace.net", "loopback.state", "tracker.backlog", "track.self", "updates.batch"}
+var switchNames = []string{"trace.entity", "trace.state", "trace.event", "trace.net", "loopback.state", "loopback.event", "tracker.backlog", "track.self", "updates.batch"}
 
 func onSwitches(w *World) (names, on []string) {
 	for _, s := range w.Switches() {
@@ -38,7 +38,7 @@ func TestSwitches(t *testing.T) {
 				}
 			}
 		}
-		if !w.loopback || !tr.On(TraceEntity) || !tr.On(TraceState) || !tr.On(TraceEvent) || !tr.On(TraceNet) {
+		if !w.loopback || !w.echoing || !tr.On(TraceEntity) || !tr.On(TraceState) || !tr.On(TraceEvent) || !tr.On(TraceNet) {
 			t.Error("a switch sets something else than it shows")
 		}
 		err := w.SetSwitch("trace.stat", true)

@@ -262,7 +262,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 // Environment variables that Join reads, so that a program can be looked into that was built without a thought of it.
 const (
 	envTrace    = "THRONG_TRACE"    // groups with commas between, then perhaps a colon and a file: entity,state:trace.jsonl
-	envLoopback = "THRONG_LOOPBACK" // state
+	envLoopback = "THRONG_LOOPBACK" // state, event
 )
 
 // tracerFromEnv makes the Tracer that THRONG_TRACE asks for, nil if it asks for none. It returns the file to close in the end, if there
@@ -301,12 +301,16 @@ func (w *World) readEnv(env func(string) string) {
 		}
 		w.tracer, w.traceFile = t, f
 	}
-	switch v := env(envLoopback); v {
-	case "":
-	case "state":
-		w.loopback = true
-	default:
-		w.log.Error("throng: no loopback", "err", fmt.Errorf("throng: %s=%s: use state", envLoopback, v))
+	for v := range strings.SplitSeq(env(envLoopback), ",") {
+		switch strings.TrimSpace(v) {
+		case "":
+		case "state":
+			w.loopback = true
+		case "event":
+			w.echoing = true
+		default:
+			w.log.Error("throng: no loopback", "err", fmt.Errorf("throng: %s=%s: use state, event, or both with a comma between", envLoopback, v))
+		}
 	}
 }
 

@@ -106,6 +106,11 @@ type World struct {
 	MaxEntities int
 	// SessionEntities bounds the entities that one session drives. Zero: 4,096.
 	SessionEntities int
+	// EventRate is how many events one session may send a second, over five seconds. Clients stay below it by themselves; one that does not is told
+	// and closed (B-132). Zero: 200; negative: no bound.
+	EventRate int
+	// EventSize bounds the payload of an event, up to 32 KiB. Zero: 32 KiB.
+	EventSize int
 
 	// OpenGroups lets any player join any group of players by itself. Groups then keep traffic apart, not secrets. Zero: only those that
 	// Config.MayJoin lets, and those that Server.SetGroup put there.
@@ -185,6 +190,8 @@ func (w *World) validate(where string, bad func(string, ...any)) {
 	count("MaxTracked", w.MaxTracked, wire.MaxHandle)
 	count("MaxEntities", w.MaxEntities, wire.MaxHandle)
 	count("SessionEntities", w.SessionEntities, wire.MaxHandle)
+	count("EventRate", max(w.EventRate, 0), 1<<20)
+	count("EventSize", w.EventSize, wire.MaxEvent)
 }
 
 // withDefaults fills in what zero stands for. The config is valid.

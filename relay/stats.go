@@ -42,6 +42,14 @@ type Replication struct {
 	Absent, Floods                uint64 // of Refused: grants to who is not there, requests beyond what a session may ask
 	Tolerated                     uint64 // let pass by worlds that are not strict
 	Transfers, Forced, HostChange uint64 // of the drive; of these, without the old driver's answer; of the host
+
+	Events, EventBytes           uint64 // taken from their senders, and their payload
+	EventsSent, EventsOnce       uint64 // handed to recipients: on their streams, and in packets
+	EventsHeld                   uint64 // came before what they stand behind, and waited
+	EventsGone, EventsNobody     uint64 // reached nobody: about what is gone; to an owner, host, player or authority that is not there
+	EventsRefused, EventsFlooded uint64 // by those who may not; above the limits of a session
+	EventsOld, EventsDropped     uint64 // of a world that their sender left; sent once, and of no use any more
+	EventsMalformed              uint64
 }
 
 func (r *Replication) add(s shard.Stats) {
@@ -77,6 +85,18 @@ func (r *Replication) add(s shard.Stats) {
 	r.Transfers += s.Transfers
 	r.Forced += s.Forced
 	r.HostChange += s.HostChanges
+	r.Events += s.Events
+	r.EventBytes += s.EventBytes
+	r.EventsSent += s.EventsSent
+	r.EventsOnce += s.EventsOnce
+	r.EventsHeld += s.EventsHeld
+	r.EventsGone += s.EventsGone
+	r.EventsNobody += s.EventsNobody
+	r.EventsRefused += s.EventsRefused
+	r.EventsFlooded += s.EventsFlooded
+	r.EventsOld += s.EventsOld
+	r.EventsDropped += s.EventsDropped
+	r.EventsMalformed += s.EventsMalformed
 }
 
 // Stats returns a copy that is at most a second old.

@@ -48,7 +48,7 @@ func (r *loop) enter(key worldKey) *world {
 		Settle:     r.cfg.Settle,
 		MayJoin:    r.mayJoin(key, cfg),
 		Tolerated:  func(o *shard.Session, e *table.Entity, what string) { r.tolerated(key, o, e, what) },
-		Budget:     cfg.Budget, SessionEntities: cfg.SessionEntities, MaxEntities: cfg.MaxEntities,
+		Budget:     cfg.Budget, SessionEntities: cfg.SessionEntities, MaxEntities: cfg.MaxEntities, EventRate: cfg.EventRate, EventSize: cfg.EventSize,
 	})
 	r.worlds = append(r.worlds, w)
 	r.byKey[key] = w

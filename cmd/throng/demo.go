@@ -28,7 +28,7 @@ type demoCommand struct {
 	Addr      string        `default:"127.0.0.1:7777" help:"Where the page is served."`
 	For       time.Duration `default:"0s" help:"End after this long with a check and a summary; 0 runs until Ctrl-C."`
 	JSON      bool          `name:"json" help:"Standard output is the summary alone, as one JSON object; everything else, the summary for readers too, goes to standard error."`
-	Switch    []string      `placeholder:"NAME" help:"Switches of the first bot to begin with on, with commas between: trace.entity, trace.state, trace.event, trace.net, loopback.state, tracker.backlog, track.self. The page has them all; the trace goes to standard error."`
+	Switch    []string      `placeholder:"NAME" help:"Switches of the first bot to begin with on, with commas between: trace.entity, trace.state, trace.event, trace.net, loopback.state, loopback.event, tracker.backlog, track.self. The page has them all; the trace goes to standard error."`
 	ListenUDP string        `name:"listen-udp" default:"127.0.0.1:0" help:"Where the relay listens; loopback only."`
 }
 

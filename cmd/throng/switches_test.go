@@ -35,7 +35,7 @@ func TestDemoSwitches(t *testing.T) {
 	d.out.after(t, "2 clients")
 	d.err.after(t, "cat=entity")
 	_, all := get(t, url+"/switches")
-	if want := `[{"name":"trace.entity","on":true},{"name":"trace.state","on":false},{"name":"trace.event","on":false},{"name":"trace.net","on":false},{"name":"loopback.state","on":true},{"name":"tracker.backlog","on":true},{"name":"track.self","on":false},{"name":"updates.batch","on":false}]` + "\n"; all != want {
+	if want := `[{"name":"trace.entity","on":true},{"name":"trace.state","on":false},{"name":"trace.event","on":false},{"name":"trace.net","on":false},{"name":"loopback.state","on":true},{"name":"loopback.event","on":false},{"name":"tracker.backlog","on":true},{"name":"track.self","on":false},{"name":"updates.batch","on":false}]` + "\n"; all != want {
 		t.Errorf("got %s, want %s", all, want)
 	}
 	if strings.Contains(d.err.String(), "cat=state") {
