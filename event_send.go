@@ -180,7 +180,7 @@ func (w *World) emit(kind *registry.EventKind, to wire.To, who PlayerID, b *body
 				changed = b.e.shadow.Diff(b.e.ptr, w.auto(b))
 			}
 		}
-		err = w.reg.Event(now, kind, to, wire.PlayerID(who.Bytes()), c, changed, reliable, payload)
+		_, err = w.reg.Event(now, kind, to, wire.PlayerID(who.Bytes()), c, changed, reliable, payload)
 	}
 	switch err {
 	case registry.ErrCredit:

@@ -42,6 +42,7 @@ var modes = []Mode{
 	{Name: "tiny budget", Reach: 2, PropertyReach: 2, Budget: 1200},
 	{Name: "tiny budget, lanes", Reach: 2, PropertyReach: 1, Budget: 1200},
 	{Name: "tiny budget, decay", Reach: 3, PropertyReach: 2, Decay: wire.DecayLinear5, Budget: 1200},
+	{Name: "events", Reach: 2, PropertyReach: 2, More: map[string]int{"event": 60, "spawn": 12, "destroy": 8, "reconnect": 3}},
 	{Name: "no room", Reach: 2, PropertyReach: 2, Room: 4},
 }
 

@@ -158,6 +158,7 @@ func (p *player) fresh() {
 	}
 	p.shown, p.told = map[wire.ID]*registry.Copy{}, map[wire.ID]bool{}
 	clear(p.ext)
+	p.speak()
 	p.look(p.views...)
 }
 
@@ -187,6 +188,7 @@ func (p *player) receive(b []byte) {
 	if err := p.conn.Receive(p.w.Now(), b, p.reg.Handler(p.w.Now())); err != nil {
 		p.w.fail("client %d: %v", p.i, err)
 	}
+	p.meet(b)
 }
 
 func (p *player) send(tick bool) {
@@ -291,4 +293,5 @@ func (p *player) apply() {
 		p.reg.Release(c)
 	}
 	p.asked()
+	p.hear()
 }

@@ -64,6 +64,7 @@ type world struct {
 	lastNth  uint64
 	oracle   oracle
 	rights   rights
+	words    words
 	res      Result
 }
 
@@ -177,6 +178,7 @@ func (w *world) newRelay() {
 		l.Shard = shard.New(w.Now(), shard.Config{Epoch: w.epoch, Start: w.start, Key: []byte("k"), World: l.name(), Profile: prof,
 			MaxEntities: w.mode.Entities, Handles: w.mode.Handles, Budget: w.mode.Budget, Rest: rest, Faults: w.opt.Relay,
 			Accepted: func(e *table.Entity, slot int) { w.accepted(l, e, slot) },
+			Given:    w.given,
 			Handed:   func(e *table.Entity, to *shard.Session) { w.handed(e, to.Player) }})
 		w.levels = append(w.levels, l)
 	}

@@ -160,25 +160,29 @@ func (r *Registry) MayEvent(now time.Duration, reliable bool, size int) error {
 }
 
 // Event sends an event. c is what it is about, or nil; changed are slots of it that the owner has written and not sent, if it drives it.
-func (r *Registry) Event(now time.Duration, k *EventKind, to wire.To, who wire.PlayerID, c *Copy, changed uint64, reliable bool, payload []byte) error {
+// It returns which slots went along: they count as sent.
+func (r *Registry) Event(now time.Duration, k *EventKind, to wire.To, who wire.PlayerID, c *Copy, changed uint64, reliable bool, payload []byte) (sent uint64, err error) {
 	if err := r.MayEvent(now, reliable, len(payload)); err != nil {
-		return err
+		return 0, err
 	}
 	e := &r.ev
 	m := wire.EventUp{Kind: k.Local, Epoch: r.Welcome.World, After: r.conn.Queued(wire.StreamControl) + uint32(len(r.backlog)), To: to, Who: who, Payload: payload}
 	var ref *sentRef
 	if c != nil {
 		m.About, m.ID, m.Inc, m.Nonce = true, c.ID, c.Inc, c.nonce
-		if c.Drives() {
+		// Before the bind one that is sent once has none: it may come before the announcement.
+		if c.Drives() && (c.Bound() && !c.pending || reliable && c.pending) {
 			if mask := (changed | c.Mark | c.lost | c.flown()) & c.Class.All &^ (c.Class.Init | c.Class.Auth | c.Class.Motion); mask != 0 {
 				r.tick++
-				m.Tick, m.Term, m.N = r.tick, c.Term, c.n
+				if m.Tick, m.Term, m.N = r.tick, c.Term, c.n; c.pending {
+					m.Term = c.certTerm() // as announced
+				}
 				m.Values, m.Mask, m.Chunk = r.current(c, mask, nil)
 				c.Mark &^= mask
 				c.lost &^= mask
 				ref = &sentRef{c: c, term: c.Term, mask: m.Mask}
 			}
-		} else {
+		} else if !c.Drives() {
 			m.Seen = c.newest()
 		}
 	}
@@ -188,7 +192,7 @@ func (r *Registry) Event(now time.Duration, k *EventKind, to wire.To, who wire.P
 			if ref != nil {
 				c.lost |= ref.mask
 			}
-			return ErrCredit // the window holds more than the credit: only control can have filled it
+			return 0, ErrCredit // the window holds more than the credit: only control can have filled it
 		}
 		e.cost += uint64(wire.EventCost(len(payload)))
 	} else {
@@ -201,8 +205,11 @@ func (r *Registry) Event(now time.Duration, k *EventKind, to wire.To, who wire.P
 	e.used, e.usedAt = max(0, e.used-(now-e.usedAt).Seconds()*rate)+1, now
 	e.stats.EventsSent++
 	r.traceEvent(trace.Out, k, m.ID, who, len(payload), to, "")
-	return nil
+	return m.Mask, nil
 }
+
+// Unheard are the events that wait for what they stand behind, or for the owner.
+func (r *Registry) Unheard() []*Heard { return r.ev.heard }
 
 // newest is the newest flush that a value of the copy is from.
 func (c *Copy) newest() (v uint32) {
@@ -434,15 +441,40 @@ func (r *Registry) holds(c *Copy, h *Heard) bool {
 	if c.waiting {
 		return false
 	}
-	i := 0
+	i, shown := 0, c.Class.All
+	if r.far(c) { // it has moved away since: the others are not shown here
+		shown = c.Class.Presence
+	}
 	for m := h.Slots & c.Class.All; m != 0 && i < len(h.Vers); m &= m - 1 {
 		s := bits.TrailingZeros64(m)
-		if c.verSet>>s&1 == 0 || int32(c.ver(s)-h.Vers[i]) < 0 {
+		if shown>>s&1 != 0 && (c.verSet>>s&1 == 0 || int32(c.ver(s)-h.Vers[i]) < 0) {
 			return false
 		}
 		i++
 	}
 	return true
+}
+
+// far reports whether a copy is beyond the property reach of this client, as far as it knows.
+func (r *Registry) far(c *Copy) bool {
+	p := &r.Welcome.Profile
+	if p.PropertyReach >= p.Reach || c.Class.Position < 0 {
+		return false
+	}
+	for _, v := range r.views {
+		if v.Distance(c.Chunk) <= int64(p.PropertyReach) {
+			return false
+		}
+	}
+	if !r.follow {
+		return true
+	}
+	for _, a := range r.order {
+		if a != nil && a.drives && a.Flags&wire.EntityAvatar != 0 && r.byID[a.ID] == a {
+			return a.Chunk.Distance(c.Chunk) > int64(p.PropertyReach)
+		}
+	}
+	return false
 }
 
 // Other reports whether this build has an event of that name with another payload.

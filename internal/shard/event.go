@@ -103,9 +103,15 @@ func (o *Session) event(body []byte, reliable bool) {
 		s.stats.EventsMalformed++
 		return
 	}
+	if m.About && m.Epoch == o.epoch { // whatever becomes of the event, its sender takes them for sent
+		if e := s.meant(&m); e != nil && !e.Dead {
+			s.values(o, e, &m)
+		}
+	}
 	if !o.mayEvent(reliable) {
 		return
 	}
+	o.release() // what waited stands behind no more than this does
 	if o.stands(&m, reliable) {
 		o.hold(body, reliable)
 		return
@@ -117,6 +123,9 @@ func (o *Session) event(body []byte, reliable bool) {
 // settle; of one that is sent once the sender cannot say how it lies among what else it sent.
 func (o *Session) stands(m *wire.EventUp, reliable bool) bool {
 	s := o.shard
+	if s.cfg.Faults.EventOvertakes {
+		return false
+	}
 	return int32(m.After-o.conn.Taken(wire.StreamControl)) > 0 ||
 		m.About && m.Inc == 0 && (!s.settled || !reliable) && s.table.ByID(m.ID) == nil
 }
@@ -170,6 +179,9 @@ func (s *Shard) route(o *Session, m *wire.EventUp, reliable bool) {
 	cost := uint64(0)
 	if reliable {
 		cost = uint64(wire.EventCost(len(m.Payload)))
+	}
+	if reliable && s.cfg.Given != nil {
+		s.cfg.Given(nil, m.Payload)
 	}
 	refuse := func(reason uint8, n *uint64) {
 		*n++
@@ -246,7 +258,7 @@ func (s *Shard) values(o *Session, e *table.Entity, m *wire.EventUp) {
 		return
 	}
 	term := m.Term
-	if m.Inc == 0 && e.Nonce == m.Nonce {
+	if m.Inc == 0 && e.Nonce == m.Nonce || term == e.AnnTerm && term != 0 {
 		term = e.Term // its driver has not been told yet
 	}
 	if term != e.Term {

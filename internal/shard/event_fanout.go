@@ -33,7 +33,9 @@ func (o *Session) give(v *event) {
 		s.urgent = true
 		return
 	}
-	v.left++
+	if v.left++; s.cfg.Given != nil {
+		s.cfg.Given(o, v.payload)
+	}
 	o.events.waiting = append(o.events.waiting, v)
 	o.passEvents()
 }
@@ -142,11 +144,10 @@ func (o *Session) head(x *event) (m wire.EventDown, ready bool) {
 		m.About, m.Why = wire.AboutGone, e.Why
 		return m, true
 	}
-	p := o.pairs.get(e.Handle)
-	if p == nil && (e.Check != 0 || o.looked) { // it appeared since the last flush
+	if e.Check != 0 || o.looked { // it appeared or moved since the last flush
 		o.check(e)
-		p = o.pairs.get(e.Handle)
 	}
+	p := o.pairs.get(e.Handle)
 	m.About = wire.AboutFar
 	if p == nil {
 		return m, true
@@ -154,12 +155,18 @@ func (o *Session) head(x *event) (m wire.EventDown, ready bool) {
 	switch p.state {
 	case introducing:
 		m.About = wire.AboutComing
+		if s.cfg.Faults.EventEarly {
+			m.About = wire.AboutHeld
+			return m, true
+		}
 		return m, false
 	case drives:
 		m.About = wire.AboutHeld
 	case known:
 		m.About = wire.AboutHeld
-		if m.Slots = o.unheld(p, e); m.Slots != 0 {
+		if m.Slots = o.unheld(p, e); s.cfg.Faults.EventBlind {
+			m.Slots = 0
+		} else if m.Slots != 0 {
 			m.Vers = s.scratch.vers[:0]
 			for k := m.Slots; k != 0; k &= k - 1 {
 				m.Vers = append(m.Vers, e.Version(bits.TrailingZeros64(k)))
@@ -256,6 +263,9 @@ func (w *bundler) bare(n int) {
 		}
 	}
 }
+
+// Unheard is how many events wait for a session at the relay.
+func (o *Session) Unheard() int { return len(o.events.waiting) }
 
 // leaveEvents gives up what waits for a session that ends.
 func (o *Session) leaveEvents() {

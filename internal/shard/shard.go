@@ -55,6 +55,8 @@ type Config struct {
 	EventSize int
 	// Accepted, if set, is called for every slot value that the relay accepts, for simulators and traces.
 	Accepted func(e *table.Entity, slot int)
+	// Given, if set, is called for every reliable event, and again for every session that it is for.
+	Given func(to *Session, payload []byte)
 	// Tolerated, if set, is called for everything that an observing world lets pass and a strict one would drop.
 	Tolerated func(o *Session, e *table.Entity, what string)
 	// Handed, if set, is called whenever a session is given the drive, before it is told.
@@ -65,6 +67,9 @@ type Config struct {
 
 // Faults breaks one rule each, to prove that the checks which guard it can fail.
 type Faults struct {
+	EventEarly     bool // an event does not wait for the introduction
+	EventBlind     bool // an event does not name the values that stood before it
+	EventOvertakes bool // an event does not wait for what its sender said before it
 	AckUnknown     bool // records for an entity that was not known count as delivered
 	GuestForgotten bool // no own records in ring reach+1
 	ReuseNow       bool // a handle is free at the destroy
