@@ -169,8 +169,8 @@ func (w *World) Override(o Object, fields ...any) error {
 func (w *World) bound(doing string, o Object) (*body, error) {
 	b := w.bodyOf(o)
 	switch {
-	case pooled(o):
-		return nil, w.wrap(ErrPooled, "%s %T", doing, o)
+	case unused(o) != nil:
+		return nil, w.wrap(unused(o), "%s %T", doing, o)
 	case b == nil || b.gone:
 		return nil, w.wrap(ErrForeign, "%s %T", doing, o)
 	case w.phase != Live || !b.e.c.Bound():

@@ -106,7 +106,7 @@ func newWorld(addr string, s *Schema, cfg Config) (*World, error) {
 		w.log = slog.Default()
 	}
 	if w.cfg.Dialer == nil {
-		w.cfg.Dialer = &udp.Dialer{}
+		w.cfg.Dialer = UDP()
 	}
 	w.loadCtx, w.loadStop = context.WithCancel(context.Background())
 	if cfg.TrackSelf {
@@ -400,3 +400,6 @@ func (w *World) shut(code wire.CloseCode) {
 	w.endLoads()
 	w.endTrace()
 }
+
+// UDP is the carrier that a Config without a Dialer uses: for programs that wrap it, to count or to record.
+func UDP() transport.Dialer { return udp.Dialer{} }

@@ -119,8 +119,8 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 		return fail(ErrClass)
 	case e.w != nil:
 		return fail(ErrSpawned)
-	case pooled(o):
-		return fail(ErrPooled)
+	case unused(o) != nil:
+		return fail(unused(o))
 	case w.phase == Closed:
 		return fail(ErrClosed)
 	case w.self.IsZero() || w.phase == Traveling:
@@ -283,8 +283,8 @@ func (w *World) Destroy(o Object) error {
 	defer w.leave(w.enter("Destroy"))
 	b := w.bodyOf(o)
 	switch {
-	case pooled(o):
-		return w.wrap(ErrPooled, "destroying %T", o)
+	case unused(o) != nil:
+		return w.wrap(unused(o), "destroying %T", o)
 	case o.entity().w == nil || b == nil && o.entity().w == w || b != nil && b.gone:
 		return nil
 	case b == nil:
@@ -327,8 +327,8 @@ func (w *World) mayDestroy(b *body) bool {
 func (w *World) MarkDirty(o Object, fields ...any) error {
 	defer w.leave(w.enter("MarkDirty"))
 	b := w.bodyOf(o)
-	if pooled(o) {
-		return w.wrap(ErrPooled, "marking %T", o)
+	if err := unused(o); err != nil {
+		return w.wrap(err, "marking %T", o)
 	}
 	if b == nil || b.gone || w.noProperties() {
 		return nil

@@ -59,8 +59,6 @@ var (
 	ErrPublishBeforeOwner = errors.New("its owner is not known: publish it with OwnedBy or Ownerless, or when the rule's Owner knows")
 	// ErrNoRules: the class has no rules, so nobody would ever see the actor.
 	ErrNoRules = errors.New("its class has no rules, so nobody would see it: give authority.For(class, rules) in Config.Rules")
-	// ErrStandIn: the body is a local stand-in. It has a key and is in no world.
-	ErrStandIn = errors.New("it is a local stand-in: it is in no world, so nothing can be sent of it; ask the authority by its key")
 )
 
 // Option changes how Spawn puts an actor into the world.

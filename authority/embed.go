@@ -64,6 +64,9 @@ func Embed(ctx context.Context, rc relay.Config, addr string, realm [16]byte, sc
 // Relay is the embedded relay; nil: there is none.
 func (s *Server) Relay() *relay.Server { return s.relay }
 
+// RelayAddr is how players of this machine reach the relay that the Server joined.
+func (s *Server) RelayAddr() string { return s.addr }
+
 // local is how this process reaches a listener of its own.
 func local(l transport.Listener) (netip.AddrPort, error) {
 	a, err := netip.ParseAddrPort(l.Addr().String())

@@ -71,6 +71,7 @@ type Server struct {
 	keeper  *keeper
 	group   string
 	relay   *relay.Server
+	addr    string
 	closing func() error // of an embedded relay
 }
 
@@ -143,7 +144,7 @@ func Join(ctx context.Context, addr string, schema *throng.Schema, cfg Config) (
 		w.Close()
 		return nil, fmt.Errorf("throng: joining %s as an authority: %w", addr, throng.ErrNotAuthority)
 	}
-	s.world, s.start = w, time.Now()
+	s.world, s.start, s.addr = w, time.Now(), addr
 	s.group = "judged by " + w.Self().String()
 	if cfg.Store != nil {
 		s.keeper = newKeeper(s)

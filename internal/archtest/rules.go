@@ -17,6 +17,7 @@ var Repository = Rules{
 		".":                  may("internal/delta", "internal/grid", "internal/layout", "internal/motion", "internal/payload", "internal/quant", "internal/registry", "internal/session", "internal/trace", "internal/udp", "internal/wire", "transport"),
 		"cmd/throng":         may("*"),
 		"cmd/throng-vet":     may("internal/vet"),
+		"examples/minions":   may(".", "authority", "authority/minion", "relay", "token", "transport"),
 		"examples/lantern":   may(".", "relay", "token"),
 		"conformance":        may("internal/*", "transport").tests("token"),
 		"internal/archtest":  may(),
