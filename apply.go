@@ -63,7 +63,7 @@ func (w *World) applyCopy(c *registry.Copy) {
 	b, _ := c.Data.(*body)
 	switch {
 	case c.Gone:
-		d := Departure{Why: reason(c.Why), By: PlayerIDFrom(c.By)}
+		d := Departure{Why: reason(c.Why), By: PlayerIDFrom(c.By), Refused: registerError(c.Refused)}
 		switch l, _ := c.Data.(*loading); {
 		case l != nil:
 			w.endLoad(l)

@@ -97,9 +97,11 @@ func (c *Class[T]) OnRep(field func(*T) any, notify func(*T)) Hook {
 
 // Departure says how an entity left a client.
 type Departure struct {
-	Why   DepartReason
-	By    PlayerID // who destroyed it, as the relay knows them; zero: nobody did, or not a player
-	Local bool     // Destroy was called here
+	Why DepartReason
+	By  PlayerID // who destroyed it, as the relay knows them; zero: nobody did, or not a player
+	// Refused is why the relay did not register what this client announced: ErrIDHeld, ErrGone, ErrLimit and others; nil: it did.
+	Refused error
+	Local   bool // Destroy was called here
 }
 
 // DepartReason is why an entity left a client. Only after Destroyed is it gone for everybody.

@@ -15,6 +15,7 @@ type SpawnOption func(*spawnOptions)
 type spawnOptions struct {
 	flags  uint16
 	id     NetID
+	named  bool // by WithID
 	who    *wire.Audience
 	quiet  bool
 	grant  *bool
@@ -38,7 +39,7 @@ func OwnedByHost() SpawnOption {
 
 // WithID spawns under an id that the game chose, instead of a random one; see [NewID] and [StableID].
 func WithID(id NetID) SpawnOption {
-	return func(o *spawnOptions) { o.id = id }
+	return func(o *spawnOptions) { o.id, o.named = id, true }
 }
 
 // WithoutHeartbeat keeps the heartbeat fields of this entity from being repeated.
@@ -85,6 +86,8 @@ func (w *World) Spawn(e Object, opts ...SpawnOption) error {
 		return fmt.Errorf("throng: spawning %T: AsAvatar and WithID: the id of an avatar follows from the player", e)
 	case o.flags&wire.EntityAvatar != 0:
 		o.id = w.self.AvatarID()
+	case o.named && o.id.IsZero():
+		return w.wrap(ErrInvalidID, "spawning %T", e)
 	case o.id.IsZero():
 		o.id = NewID()
 	}
