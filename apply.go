@@ -183,6 +183,21 @@ func (w *World) write(b *body, c *registry.Copy) (changed uint64) {
 	return changed
 }
 
+// mayHost reports whether this client may begin to drive a copy that the relay gave it. After a silence it can hear at once that it was
+// host and was given an entity, and that another is host by now: what drives then is not told to it by name (B-081, R-26).
+func (w *World) mayHost(c *registry.Copy) bool {
+	return !c.Hosted() || c.Flags&wire.EntityActor != 0 || !w.hosted || w.isHost()
+}
+
+// hostNow makes a new host drive what the relay has given it already. It is called under mu.
+func (w *World) hostNow() {
+	for _, b := range w.list {
+		if !b.gone && !b.drives && b.e.role == RoleHost && b.e.c.Drives() {
+			w.point(b, b.e.c)
+		}
+	}
+}
+
 // point sets who owns and drives the body.
 func (w *World) point(b *body, c *registry.Copy) {
 	e := b.e
@@ -199,7 +214,7 @@ func (w *World) point(b *body, c *registry.Copy) {
 	default:
 		e.role = RoleProxy
 	}
-	if b.drives = c.Drives(); b.drives {
+	if b.drives = c.Drives() && (b.drives || w.mayHost(c)); b.drives {
 		w.landMotion(b)
 	}
 	switch {

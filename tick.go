@@ -135,6 +135,11 @@ func (w *World) listen() {
 		if w.cfg.OnHost != nil && (known || !host.IsZero()) {
 			w.user(func() { w.cfg.OnHost(w, was) })
 		}
+		if w.isHost() {
+			w.mu.Lock()
+			w.hostNow()
+			w.mu.Unlock()
+		}
 	}
 	if enters {
 		if w.phase == Reconnecting {
