@@ -113,6 +113,9 @@ func (o *Session) event(body []byte, reliable bool) {
 	}
 	o.release() // what waited stands behind no more than this does
 	if o.stands(&m, reliable) {
+		if e := s.meant(&m); m.About && m.Epoch == o.epoch && e != nil && !e.Dead {
+			s.values(o, e, &m) // they were acked, and the event may yet be dropped
+		}
 		o.hold(body, reliable)
 		return
 	}
@@ -258,7 +261,7 @@ func (s *Shard) values(o *Session, e *table.Entity, m *wire.EventUp) {
 		return
 	}
 	term := m.Term
-	if m.Inc == 0 && e.Nonce == m.Nonce || term == e.AnnTerm && term != 0 {
+	if m.Inc == 0 && e.Nonce == m.Nonce && e.RoleVer == e.Born || term == e.AnnTerm && term != 0 {
 		term = e.Term // its driver has not been told yet
 	}
 	if term != e.Term {
