@@ -14,6 +14,7 @@ import (
 type oracle struct {
 	acc   map[accKey]accepted
 	order int
+	lived map[life]bool
 	must  map[mustKey]wire.Count // the last restart may not lose these
 	may   []uint32               // by write, of owner slots: seats that may know it
 }
@@ -37,7 +38,14 @@ type mustKey struct {
 	id    wire.ID
 }
 
-func (o *oracle) init() { o.acc = map[accKey]accepted{} }
+// life is one incarnation of an id.
+type life struct {
+	level int
+	id    wire.ID
+	inc   wire.Count
+}
+
+func (o *oracle) init() { o.acc, o.lived = map[accKey]accepted{}, map[life]bool{} }
 
 // accepted and safety are Safety: a held value was accepted by the relay and never goes back within an epoch.
 func (w *world) accepted(l *level, e *table.Entity, slot int) {
@@ -51,6 +59,7 @@ func (w *world) accepted(l *level, e *table.Entity, slot int) {
 	}
 	a.last = o.order
 	o.acc[k] = a
+	o.lived[life{l.i, e.ID, e.Inc}] = true
 	if slot == slotOwn {
 		w.driverKnows(l, e)
 	}

@@ -212,7 +212,7 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 		return nil
 	}
 	c := r.byID[m.ID]
-	if c != nil && (c.Inc > m.Inc || c.Class != k && c.Inc == m.Inc) {
+	if c != nil && (c.Inc > m.Inc && (c.pending || c.Handle == m.Handle && !c.old) || c.Class != k && c.Inc == m.Inc || r.before(c, m.Handle, 2*pn+1)) {
 		r.stats.Stale++
 		r.tr.delta(trace.In, c, m.Mask, len(m.Values), r.cur.Flush, r.path, trace.Stale)
 		return nil
@@ -230,7 +230,7 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 		return nil
 	}
 	made := false
-	if c == nil || c.Inc < m.Inc && (c.Class != k || !r.adopts(c, m)) {
+	if c == nil || c.Inc != m.Inc && (c.Class != k || !r.adopts(c, m)) {
 		c = r.create(m.ID, m.Inc, k, m.Nonce)
 		made = true
 	}
@@ -268,6 +268,13 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 	return nil
 }
 
+// before reports whether what is said of an entity under a handle is older than what made a copy of its id what it is. An id lives one life
+// at a time, in an incarnation that may be older than the one before: somebody brought it back. So packets tell which is the present one, as
+// they do within a handle.
+func (r *Registry) before(c *Copy, handle uint32, stamp uint64) bool {
+	return c.Handle != 0 && !c.old && c.Handle != handle && stamp < r.fence[c.Handle]
+}
+
 // adopts reports whether a copy without an incarnation stands for the entity that is introduced: a placed body that waited
 // for it, or an announcement that somebody else drives.
 func (r *Registry) adopts(c *Copy, m *wire.Intro) bool {
@@ -290,7 +297,7 @@ func (r *Registry) create(id wire.ID, inc wire.Count, k *Class, nonce uint32) *C
 		r.pend[id] = c // waits beside the registry for its bind or refusal
 		delete(r.byID, id)
 	} else if c != nil {
-		r.drop(c, wire.WhyDestroyed, wire.PlayerID{}, c.Inc > 0, nil)
+		r.drop(c, wire.WhyDestroyed, wire.PlayerID{}, false, nil) // nobody said so: it may be back when the newer one has left
 	}
 	delete(r.mine, id)
 	c := &Copy{ID: id, Inc: inc, Class: k, rest: &r.stages}
@@ -358,12 +365,12 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 	switch kind {
 	case wire.MsgBind:
 		if p := r.pend[m.ID]; p != nil && r.answers(p, m.Nonce) { // now it is a body, the older incarnation goes
-			if c != nil && c.Inc >= m.Inc { // what was announced has had another driver, and come back, since
+			if c != nil && r.before(c, m.Handle, 2*stamp) { // what was announced has ended since, and its id lives another life
 				r.discard(p, wire.WhyReleased, wire.PlayerID{}, 0)
 				return
 			}
 			if c != nil {
-				r.drop(c, wire.WhyDestroyed, wire.PlayerID{}, true, nil)
+				r.drop(c, wire.WhyDestroyed, wire.PlayerID{}, false, nil)
 			}
 			delete(r.pend, m.ID)
 			r.add(p)
@@ -458,10 +465,10 @@ func (r *Registry) assign(c *Copy, m *wire.Entity, stamp uint64) { // R-21
 		r.malformed(m.Values)
 		return
 	}
-	if r.dead[m.ID].inc >= m.Inc || r.fenced(m.Handle, stamp, true, true) {
+	if r.dead[m.ID].inc >= m.Inc || c != nil && (c.Inc > m.Inc && (c.pending || c.Handle == m.Handle && !c.old) || r.before(c, m.Handle, 2*stamp)) || r.fenced(m.Handle, stamp, true, true) {
 		return
 	}
-	if c == nil || c.Inc < m.Inc && !(c.Inc == 0 && c.Class == k && (c.placed || r.answers(c, m.Nonce))) {
+	if c == nil || c.Inc != m.Inc && !(c.Inc == 0 && c.Class == k && (c.placed || r.answers(c, m.Nonce))) {
 		c = r.create(m.ID, m.Inc, k, m.Nonce)
 	}
 	if c.Class != k { // no entity changes its class: the values would be cut by the wrong slots

@@ -253,8 +253,10 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 	}
 	e := s.table.ByID(m.ID)
 	switch {
-	case s.table.Gone(m.ID) >= m.Inc && !s.cfg.Faults.GoneForgotten || e != nil && e.Inc > m.Inc:
+	case s.table.Gone(m.ID) >= m.Inc && !s.cfg.Faults.GoneForgotten:
 		o.refuse(m, wire.RefusedDead)
+	case e != nil && e.Inc > m.Inc: // its id lives on in another; it may come back when that has left
+		o.refuse(m, wire.RefusedIDHeld)
 	case e == nil || e.Inc < m.Inc:
 		if e != nil {
 			s.kill(e, wire.WhyDestroyed, wire.PlayerID{})
