@@ -143,6 +143,7 @@ func (c *class) describe() {
 	c.faults, c.refused = nil, nil
 	c.check()
 	cfg := layoutConfig()
+	cfg.Init = initField
 	if c.motion != nil {
 		cfg.Motion = c.motion.typ
 	}

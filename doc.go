@@ -59,7 +59,8 @@
 // Fields may be bools, sized integers, floats, strings, time.Duration, [NetID], [PlayerID], [Vec2], [Vec3], types made of
 // one of these, and structs of them. A struct is one field: it is compared and sent as a whole, so that what belongs
 // together arrives together. A struct embedded without a tag is not: its fields count as if they stood in its place. A
-// class has at most 64 fields. [NewSchema] refuses everything else with the reason.
+// class has at most 64 fields. [NewSchema] refuses everything else with the reason. An init field may also hold slices, arrays
+// and maps, as the payload of an [Event] may.
 //
 // # Concurrency
 //
@@ -68,7 +69,8 @@
 //  1. A World belongs to the goroutine that calls its Tick. Every other method is called there, every hook runs there.
 //     World.Post is the exception: it may be called from anywhere, and runs its function there.
 //  2. Hooks run within Tick and before its step, except those that a call such as Spawn or Destroy causes: these run
-//     within the call. What comes from one sender comes in the order it was sent; between senders there is no order.
+//     within the call. What comes from one sender comes in the order it was sent; between senders there is no order. Of events
+//     only reliable ones are in order, those of one sender about one entity, or about none.
 //  3. Fields first, hooks then: all fields of a delta are written before its OnRep, and all of a new entity before its
 //     OnSpawn.
 //  4. What a hook does counts here at once, and leaves with the tick it runs in.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/throng-dev/throng/internal/layout"
 	"github.com/throng-dev/throng/internal/payload"
 	"github.com/throng-dev/throng/internal/registry"
 	"github.com/throng-dev/throng/internal/wire"
@@ -146,6 +147,17 @@ func eventClash(a, b *event) error {
 		return fmt.Errorf("throng: events %q and %q have the same id %#x: set EventConfig.ID of one to a number of its own", a.name, b.name, a.id)
 	}
 	return nil
+}
+
+// initField is layout.Config.Init: what an event may hold.
+func initField(of, field string, t reflect.Type) (l layout.Leaf, faults []error) {
+	cfg := payloads(of, field)
+	cfg.Limit = layout.MaxValue
+	plan, faults := payload.Of(t, cfg)
+	if plan == nil {
+		return l, faults
+	}
+	return layout.Leaf{Name: plan.Canon(), Codec: plan.Codec()}, nil
 }
 
 // payloads is how values of any shape are sent: what of an entity may be a slot may be in a payload.

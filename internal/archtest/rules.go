@@ -39,7 +39,7 @@ var Repository = Rules{
 		"internal/table":     core("internal/grid", "internal/wire"),
 		"internal/trace":     core(),
 		"internal/udp":       may("internal/netcode", "transport"),
-		"internal/vet":       may("internal/layout").tests("."),
+		"internal/vet":       may("internal/layout", "internal/payload").tests("."),
 		"internal/wire":      core("internal/grid"),
 		"relay":              may("internal/session", "internal/shard", "internal/table", "internal/udp", "internal/wire", "token", "transport").tests("internal/grid", "internal/registry"),
 		"store":              may().tests("store/storetest"),

@@ -19,7 +19,9 @@ type Config struct {
 
 	// Init is asked for the type of an init field that could not be a replicated value: such a field is never compared
 	// and may hold what an event may (B-013). Nil: init fields hold what others do.
-	Init func(reflect.Type) (Leaf, bool)
+	//
+	// of and field name the field for faults; with faults it is no init field either.
+	Init func(of, field string, t reflect.Type) (l Leaf, faults []error)
 
 	// Motion is the struct of the class's continuous channel, which keeps the fields it shares with the class (B-016).
 	// Nil: none.

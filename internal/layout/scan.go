@@ -100,8 +100,8 @@ func (s *scan) field(f reflect.StructField, at uintptr, path string, words Words
 	before := len(s.faults)
 	c = s.compile(f.Type, at, path, false)
 	if words.Has(Init) && len(s.faults) > before && s.cfg.Init != nil {
-		if leaf, ok := s.cfg.Init(f.Type); ok {
-			s.faults = s.faults[:before]
+		leaf, faults := s.cfg.Init(s.l.Type.String(), path, f.Type)
+		if s.faults = append(s.faults[:before], faults...); len(faults) == 0 {
 			return s.leaf(leaf, f.Type, at, path)
 		}
 	}

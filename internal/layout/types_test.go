@@ -180,11 +180,14 @@ func TestTooWide(t *testing.T) {
 // TestInitHook proves that an init field may hold more, if someone can encode it (B-013).
 func TestInitHook(t *testing.T) {
 	cfg, asked := testConfig, []reflect.Type{}
-	cfg.Init = func(t reflect.Type) (Leaf, bool) {
+	cfg.Init = func(of, field string, t reflect.Type) (Leaf, []error) {
 		asked = append(asked, t)
+		if t != reflect.TypeFor[[]byte]() {
+			return Leaf{}, []error{&Fault{Rule: "B-013", Type: of, Field: field, Problem: "is none", Remedy: "use bytes"}}
+		}
 		leaf, _ := testConfig.Find(reflect.TypeFor[packed]())
 		leaf.Name = "list of bytes"
-		return leaf, t == reflect.TypeFor[[]byte]()
+		return leaf, nil
 	}
 	type lamp struct {
 		A []byte `rep:"init"`
@@ -193,7 +196,7 @@ func TestInitHook(t *testing.T) {
 		D *int32 `rep:"init"`
 	}
 	l, err := Of(reflect.TypeFor[lamp](), "lamp", cfg)
-	wantFaults(t, err, "lamp.B ([]uint8) is a slice", "lamp.D (*int32) is a pointer")
+	wantFaults(t, err, "lamp.B ([]uint8) is a slice", "lamp.D is none: use bytes")
 	if len(l.Slots) != 2 || l.Slots[0].Type != "list of bytes" || l.Slots[0].Framed || l.Slots[1].Name != "C" {
 		t.Errorf("slots are %v", l.Fields())
 	}

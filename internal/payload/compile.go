@@ -232,7 +232,7 @@ func (c *compiler) judge() {
 		if n.op == opMap {
 			size, least = size+n.key.typ0().Size(), least+n.key.min
 		}
-		if int(size) > perByte*max(least, 1) {
+		if int(size) > PerByte*max(least, 1) {
 			c.fault("B-013", k.path, "", fmt.Sprintf("(%v) has elements that take %d bytes of memory, and as few as %d on the wire", n.typ, size, least),
 				"use smaller elements, or give them a codec of fixed width: what others send must not cost much more memory than it has bytes")
 		}

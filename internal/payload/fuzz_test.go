@@ -55,7 +55,7 @@ func TestB041PayloadsCostWhatTheyWeigh(t *testing.T) {
 		_ = plan.Parse(b[:rng.IntN(len(b)+1)], new(all))
 	}
 	runtime.ReadMemStats(&after)
-	if cost := after.TotalAlloc - before.TotalAlloc; cost > uint64(perByte*total) {
+	if cost := after.TotalAlloc - before.TotalAlloc; cost > uint64(PerByte*total) {
 		t.Errorf("%d bytes cost %d of memory", total, cost)
 	}
 }

@@ -29,9 +29,9 @@ const (
 	MaxElements = 64 << 10 // of all slices and maps together
 	MaxDepth    = 64       // of values within values
 
-	// perByte is how many bytes of memory an element may take for each that it takes at least on the wire: then a count that a
+	// PerByte is how many bytes of memory an element may take for each that it takes at least on the wire: then a count that a
 	// stranger wrote cannot cost more than a multiple of what it sent. A slice is 24 bytes here and 1 there.
-	perByte = 64
+	PerByte = 64
 )
 
 // Errors of Append and Parse.

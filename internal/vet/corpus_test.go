@@ -180,6 +180,47 @@ type cWords struct {
 	O int32 `json:"rep:x"`
 }
 
+type halves struct{ A, b []int8 }
+
+type tree struct {
+	Name string
+	Kids []tree
+	By   map[string]tree
+}
+
+// cInit has init fields, which may hold what an event may, and some that may not.
+type cInit struct {
+	throng.Entity
+	A []int32                      `rep:"init"`
+	B map[string]map[int8]struct{} `rep:"init"`
+	C [4]throng.NetID              `rep:"init"`
+	D tree                         `rep:"init"`
+	E []packed                     `rep:"init"`
+	F map[throng.PlayerID]stance   `rep:"init,auth"`
+	G []throng.Vec3Quantize10      `rep:"init"`
+	H []byte                       `rep:"init,owner"`
+	K []int                        `rep:"init"`
+	L map[string]*int32            `rep:"init"`
+	M []struct{}                   `rep:"init"`
+	N map[any]bool                 `rep:"init"`
+	O [][0]int8                    `rep:"init"`
+	P []struct{ A, B []uint }      `rep:"init"`
+	Q halves                       `rep:"init"`
+	R []half                       `rep:"init"`
+	S []tagged                     `rep:"init"`
+	T []cFine                      `rep:"init"`
+	U []throng.Entity              `rep:"init"`
+	V [20000]int8                  `rep:"init"`
+	W []copied                     `rep:"init"`
+	X []promoted                   `rep:"init"`
+	Y []none                       `rep:"init"`
+	Z []struct {
+		A throng.Vec3
+		B string
+		C [40]bool
+	} `rep:"init"`
+}
+
 type cPlaces struct {
 	throng.Entity
 	A           throng.Vec2               `rep:"position"`
@@ -260,6 +301,7 @@ var corpus = []throng.Item{
 	throng.NewClass[cLeaves]("leaves", throng.ClassConfig{}),
 	throng.NewClass[cKinds]("kinds", throng.ClassConfig{}),
 	throng.NewClass[cWords]("words", throng.ClassConfig{}),
+	throng.NewClass[cInit]("init", throng.ClassConfig{}),
 	throng.NewClass[cPlaces]("places", throng.ClassConfig{}),
 	throng.NewClass[cEmbeds]("embeds", throng.ClassConfig{}),
 	throng.NewClass[cPlaced]("placed", throng.ClassConfig{}),
@@ -269,4 +311,4 @@ var corpus = []throng.Item{
 }
 
 // What the corpus declares and nothing reads.
-var _ = []any{half{b: 0}, part{x: 0}, cFine{n: nil}.n, cWords{l: 0}.l, reflect.TypeFor[node]()}
+var _ = []any{half{b: 0}, part{x: 0}, cFine{n: nil}.n, cWords{l: 0}.l, cInit{}.Q.b, reflect.TypeFor[node]()}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/throng-dev/throng"
 	"github.com/throng-dev/throng/internal/layout"
+	"github.com/throng-dev/throng/internal/payload"
 )
 
 // TestAgreementRandom compares the scan with package layout on random structs, tags that no compiler lets pass included.
@@ -26,6 +28,17 @@ func TestAgreementRandom(t *testing.T) {
 			}
 			cfg.Leaves[typ] = lf
 		}
+	}
+	inside := maps.Clone(cfg.Leaves)
+	for _, id := range []reflect.Type{reflect.TypeFor[throng.NetID](), reflect.TypeFor[throng.PlayerID]()} {
+		inside[id] = layout.Leaf{Name: leaves[id.Name()].canon, Codec: layout.CodecOf[byte](16, nil, nil)}
+	}
+	cfg.Init = func(of, field string, t reflect.Type) (l layout.Leaf, faults []error) {
+		plan, faults := payload.Of(t, payload.Config{Of: of, Field: field, Skip: cfg.Skip, Leaves: inside, Limit: layout.MaxValue})
+		if plan != nil {
+			l = layout.Leaf{Name: plan.Canon(), Codec: plan.Codec()}
+		}
+		return l, faults
 	}
 	const seed = 17
 	r := generator{rand.New(rand.NewPCG(seed, 0))}

@@ -118,7 +118,7 @@ func (s *scan) slot(f *types.Var, path, tag string) {
 	for _, w := range wrong {
 		s.fault(aTag, "B-011", path, w.Word, w.Problem, w.Remedy)
 	}
-	c := s.field(f, path)
+	c := s.field(f, path, words)
 	if words.Has(layout.Position) && len(s.faults) == before && !c.open {
 		s.position(c, path)
 	}
@@ -149,7 +149,7 @@ func (s *scan) slot(f *types.Var, path, tag string) {
 	}
 }
 
-func (s *scan) field(f *types.Var, path string) (c compiled) {
+func (s *scan) field(f *types.Var, path string, words layout.Words) (c compiled) {
 	switch {
 	case f.Name() == "_":
 		s.fault(aTag, "B-013", path, "", "is blank and has a rep tag", "give it a name, or remove the tag")
@@ -158,7 +158,12 @@ func (s *scan) field(f *types.Var, path string) (c compiled) {
 		s.fault(aTag, "B-013", path, "", "is not exported and has a rep tag", "export it, or remove the tag")
 		return c
 	}
-	return s.compile(f.Type(), path, false)
+	before := len(s.faults)
+	if c = s.compile(f.Type(), path, false); words.Has(layout.Init) && len(s.faults) > before {
+		s.faults = s.faults[:before]
+		return s.payload(f.Type(), path)
+	}
+	return c
 }
 
 func (s *scan) position(c compiled, path string) {

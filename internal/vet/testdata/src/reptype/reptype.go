@@ -114,11 +114,11 @@ type Bad struct {
 			B struct{ C struct{ D int } }
 		}
 	} `rep:""`
-	Y  []int32            `rep:"init"` // want `is a slice`
-	Z  struct{ A Copied } `rep:""`     // want `reptype.Bad.Z.A \(reptype.Copied\) has a ParseNet`
-	AA Copied             `rep:""`     // want `reptype.Bad.AA \(reptype.Copied\) has a ParseNet that sets a copy: declare it on \*reptype.Copied`
-	AB Promoted           `rep:""`     // want `reptype.Bad.AB \(reptype.Promoted\) gets its codec from an embedded field, which knows nothing of the others: give the field a name, or the type a codec of its own`
-	AC None               `rep:""`     // want `reptype.Bad.AC \(reptype.None\) has no size`
+	Y  []int32            `rep:"init"`
+	Z  struct{ A Copied } `rep:""` // want `reptype.Bad.Z.A \(reptype.Copied\) has a ParseNet`
+	AA Copied             `rep:""` // want `reptype.Bad.AA \(reptype.Copied\) has a ParseNet that sets a copy: declare it on \*reptype.Copied`
+	AB Promoted           `rep:""` // want `reptype.Bad.AB \(reptype.Promoted\) gets its codec from an embedded field, which knows nothing of the others: give the field a name, or the type a codec of its own`
+	AC None               `rep:""` // want `reptype.Bad.AC \(reptype.None\) has no size`
 }
 
 type Foreign struct {
