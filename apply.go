@@ -132,6 +132,9 @@ func (w *World) applyCopy(c *registry.Copy) {
 		c.Uninvited = 0
 	}
 	w.denied(b, c)
+	if c.RejectedEnds {
+		b.rejected, b.why, c.RejectedEnds = 0, 0, false
+	}
 	if c.Rejected != 0 {
 		w.warn("throng: the relay does not apply fields of an entity", "id", b.e.id, "class", b.hooks.class.name, "fields", Changes{c.Rejected, b.hooks.class, b.e.ptr}.String(), "reason", refusedText(c.RejectedReason))
 		b.rejected, b.why, c.Rejected = c.Rejected, c.RejectedReason, 0

@@ -46,6 +46,7 @@ type Copy struct {
 	bonds   *bonds     // nil: none
 	proof   *proof     // of the drive; nil: this client has none
 	revoked wire.Count // the relay asked for the drive held under this term; 0: no
+	large   uint64     // slots that had no room at the relay: they go out again when they fit
 	lost    uint64     // slots whose packet was lost: they go out again
 	vers    []uint32   // per slot; nil: all that are set are of base
 	verSet  uint64
@@ -66,12 +67,14 @@ type Copy struct {
 	Refused        uint8 // why an announcement came to nothing: a wire.Refused reason
 	Spared         uint8 // why a Destroy of this client's came to nothing: a wire.Refused reason. The owner clears it.
 	RejectedReason uint8
-	Gone           bool
-	ZeroOwner      bool // asks the owner to clear the slots in Class.Owner: they are somebody else's now
-	Keyframe       bool // the owner's: a keyframe is among what is marked
-	Cut            bool // asks the next record with motion to say that the entity was put where it is
-	Still          bool // what records with motion say until it changes: the entity rests where it is
-	Shown          bool // the owner's: the body exists for the game
+	// RejectedEnds is set when the relay applies again what it had rejected.
+	RejectedEnds bool
+	Gone         bool
+	ZeroOwner    bool // asks the owner to clear the slots in Class.Owner: they are somebody else's now
+	Keyframe     bool // the owner's: a keyframe is among what is marked
+	Cut          bool // asks the next record with motion to say that the entity was put where it is
+	Still        bool // what records with motion say until it changes: the entity rests where it is
+	Shown        bool // the owner's: the body exists for the game
 
 	drives  bool
 	beat    bool // the next record need not carry anything

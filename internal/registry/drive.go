@@ -201,6 +201,7 @@ func (p *packer) deltas() {
 	for _, c := range ready {
 		var sent uint64
 		var chunk grid.Chunk
+		r.retry(c)
 		values, sent, chunk = r.current(c, c.Mark, values[:0])
 		c.lost &^= c.Mark
 		beat := c.beat

@@ -424,11 +424,7 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 	case wire.MsgRestricted:
 		r.restricted(c, m)
 	case wire.MsgRejected:
-		r.stats.Rejected++
-		if c != nil && c.Inc == m.Inc {
-			c.Rejected, c.RejectedReason = m.Mask, m.Reason
-			r.change(c)
-		}
+		r.rejected(c, m)
 	}
 }
 

@@ -327,6 +327,7 @@ func (s *Shard) kill(e *table.Entity, why wire.Why, by wire.PlayerID) {
 	if e.Dead {
 		return
 	}
+	delete(s.rejected, e.Handle)
 	if d := s.session(e.Driver); d != nil {
 		d.owned--
 		if d.avatar == e {

@@ -191,6 +191,7 @@ func (s *Shard) pass(e *table.Entity, to *Session, term wire.Count) {
 		e.Term = term
 	default:
 		e.NewTerm(term)
+		delete(s.rejected, e.Handle)
 	}
 	e.Revoking, e.Target, e.ToHost, e.Deadline = false, 0, false, 0
 	e.Driver, e.Owner = 0, wire.PlayerID{}

@@ -151,9 +151,10 @@ type Shard struct {
 	kindByHash  map[kindKey]*kind
 	spareEvents []*event
 
-	dirty    []*table.Entity // slots changed since the last flush
-	parted   []*table.Entity // died or fell silent since the last flush
-	moved    []*table.Entity // appeared, crossed a chunk, died, fell silent
+	rejected map[uint32]uint64 // by handle: slots whose driver was told that they are not applied
+	dirty    []*table.Entity   // slots changed since the last flush
+	parted   []*table.Entity   // died or fell silent since the last flush
+	moved    []*table.Entity   // appeared, crossed a chunk, died, fell silent
 	revoking []*table.Entity
 	kept     []*table.Entity // wait for their owners
 	parked   []parkedGrant

@@ -50,6 +50,16 @@ func (s *Shard) delta(o *Session, c *table.Class, tick uint32, d *wire.Delta) {
 	}
 	bad := d.Mask & o.barred(c)
 	s.capture.cut, s.capture.still = d.Cut, d.Still
+	large := s.store(o, e, tick, d, bad, d.Mask)
+	if large != 0 && large != d.Mask { // what comes behind may have made room
+		large = s.store(o, e, tick, d, bad, large)
+	}
+	s.reject(o, e, bad|large, d.Mask)
+}
+
+// store stores the slots of a driver's record that are in mask, but for those in bad, and returns those that found no room.
+func (s *Shard) store(o *Session, e *table.Entity, tick uint32, d *wire.Delta, bad, mask uint64) (large uint64) {
+	c := e.Class
 	values := d.Values
 	for m := d.Mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
@@ -57,13 +67,13 @@ func (s *Shard) delta(o *Session, c *table.Class, tick uint32, d *wire.Delta) {
 		v := values[:l]
 		values = values[l:]
 		switch {
-		case bad>>i&1 != 0:
+		case bad>>i&1 != 0 || mask>>i&1 == 0:
 		case e.Overtaken(i, tick):
 			s.stats.Overtaken++
 		case e.Overridden(i, d.N) && !s.cfg.Faults.OverrideLost:
 			s.stats.Overridden++
 		case !s.set(e, i, v):
-			bad |= 1 << i
+			large |= 1 << i
 		default:
 			s.stats.Writes++
 			e.Wrote(i, tick)
@@ -75,28 +85,40 @@ func (s *Shard) delta(o *Session, c *table.Class, tick uint32, d *wire.Delta) {
 			}
 		}
 	}
-	s.reject(o, e, bad)
+	return large
 }
 
-// reject tells a driver which of its slots the relay does not apply, once per change of reason.
-func (s *Shard) reject(o *Session, e *table.Entity, slots uint64) {
-	reason := uint8(0)
-	if slots&o.barred(e.Class) != 0 {
-		reason = wire.RefusedRights
-	} else if slots != 0 {
-		reason = wire.RefusedInvalid
+// reject tells a driver which of its slots the relay does not apply, once per change: slots is what it did not apply of what was
+// sent. A slot that was refused and is applied now ends its reason.
+func (s *Shard) reject(o *Session, e *table.Entity, slots, sent uint64) {
+	if slots == 0 && e.Rejected == 0 {
+		return
 	}
 	if slots != 0 {
 		s.stats.Refused++
 	}
-	if reason == e.Rejected {
+	was := s.rejected[e.Handle]
+	now := was&^sent | slots
+	if now == was {
 		return
 	}
-	e.Rejected = reason
-	if reason != 0 {
-		m := wire.Entity{ID: e.ID, Inc: e.Inc, Reason: reason, Mask: slots}
-		o.queue(wire.AppendEntity(nil, wire.MsgRejected, &m))
+	e.Rejected = 0
+	switch {
+	case now&o.barred(e.Class) != 0:
+		e.Rejected = wire.RefusedRights
+	case now != 0:
+		e.Rejected = wire.RefusedInvalid
 	}
+	if now == 0 {
+		delete(s.rejected, e.Handle)
+	} else {
+		if s.rejected == nil {
+			s.rejected = make(map[uint32]uint64)
+		}
+		s.rejected[e.Handle] = now
+	}
+	m := wire.Entity{ID: e.ID, Inc: e.Inc, Reason: e.Rejected, Mask: now}
+	o.queue(wire.AppendEntity(nil, wire.MsgRejected, &m))
 }
 
 // override takes the host's correction of what somebody else drives. If the sender has come to drive it meanwhile, it is told of
