@@ -92,6 +92,7 @@ func Run(ctx context.Context, o *Options) (*Report, error) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 		}
 	}
+	defer r.w.ready.close()
 	defer r.close()
 	if err := r.open(ctx); err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/quant"
 	"github.com/throng-dev/throng/internal/registry"
 	"github.com/throng-dev/throng/internal/session"
+	"github.com/throng-dev/throng/internal/udp"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/transport"
 )
@@ -32,22 +33,25 @@ type sink struct {
 	idle bool // it has no avatar, and looks from nowhere
 	gate *gate
 
-	conn    transport.Conn
-	sess    *session.Conn
-	reg     *registry.Registry
-	class   *registry.Class
-	s       State
-	copy    *registry.Copy
-	next    time.Duration // replication tick
-	frame   time.Duration // between two ticks
-	now     time.Duration
-	take    func(payload []byte)
-	lend    registry.Buffers
-	changes []*registry.Copy
-	out     [][]byte
-	buffers [][]byte
-	used    int
-	err     error
+	conn     transport.Conn
+	ready    bool          // there is something to read
+	wake     time.Duration // something is to be done then, even if nothing comes
+	sess     *session.Conn
+	reg      *registry.Registry
+	class    *registry.Class
+	s        State
+	copy     *registry.Copy
+	next     time.Duration // replication tick
+	frame    time.Duration // between two ticks
+	lastTick time.Duration
+	now      time.Duration
+	take     func(payload []byte)
+	lend     registry.Buffers
+	changes  []*registry.Copy
+	out      [][]byte
+	buffers  [][]byte
+	used     int
+	err      error
 }
 
 // sinkClass has the slots of Walker.
@@ -76,8 +80,17 @@ func (k *sink) join(ctx context.Context, g *gate) error {
 		return err
 	}
 	k.gate = g
+	k.ready = true
 	k.conn, err = g.dialer(k.index).Dial(ctx, g.addr, token)
 	return err
+}
+
+// socket is what its connection reads from.
+func (k *sink) socket() *udp.Conn {
+	if t, ok := k.conn.(*tapConn); ok {
+		return t.Conn.(*udp.Conn)
+	}
+	return k.conn.(*udp.Conn)
 }
 
 func (k *sink) enter(now time.Duration) error {
@@ -87,17 +100,23 @@ func (k *sink) enter(now time.Duration) error {
 }
 
 func (k *sink) receive(payload []byte) {
+	k.ready = true
 	if err := k.sess.Receive(k.now, payload, k.reg.Handler(k.now)); err != nil && !errors.Is(err, session.ErrMalformed) {
 		k.err = err
 	}
 }
 
+// sinkRest is the longest time that a sink does nothing: its carrier keeps alive and finds out that the other end is gone.
+const sinkRest = 250 * time.Millisecond
+
+// tick does nothing in the frames in which nothing came and nothing is due: those are most.
 func (k *sink) tick(now time.Duration) {
-	if k.err != nil {
+	if k.err != nil || !k.ready && now < k.wake && (k.copy == nil || now < k.next) {
+		k.lastTick = now
 		return
 	}
-	k.frame += (min(now-k.now, interval) - k.frame) / 8
-	k.now = now
+	k.frame += (min(now-k.lastTick, interval) - k.frame) / 8
+	k.now, k.lastTick, k.ready = now, now, false // receive sets it again: there may be more than one batch
 	if err := k.conn.Receive(k.m.start, k.take); err != nil && k.err == nil {
 		k.err = err
 	}
@@ -119,6 +138,10 @@ func (k *sink) tick(now time.Duration) {
 	k.ticked()
 	if r := k.reg.Refused; r != nil && k.err == nil {
 		k.err = fmt.Errorf("throng: the relay refused %s: %s (code %d)", k.name, r.Text, r.Code)
+	}
+	k.wake = now + sinkRest
+	if at, ok := k.sess.Deadline(); ok {
+		k.wake = min(k.wake, at)
 	}
 }
 

@@ -59,6 +59,7 @@ type wheel struct {
 	due     time.Duration // of it
 	late    uint64        // frames that were missed, of all clients
 	timer   *time.Timer
+	ready   *readiness              // of sinks
 	between func(now time.Duration) // of the scenario; nil: nothing
 	every   int                     // frames from one Tick to the next; 0: 1
 	turn    int
@@ -68,7 +69,7 @@ type wheel struct {
 }
 
 func newWheel(m *meter) *wheel {
-	return &wheel{m: m, timer: time.NewTimer(0)}
+	return &wheel{m: m, timer: time.NewTimer(0), ready: newReadiness()}
 }
 
 // adopt takes in clients that have joined.
@@ -80,6 +81,9 @@ func (w *wheel) adopt() error {
 	for _, c := range joined {
 		if err := c.enter(w.m.now()); err != nil {
 			return err
+		}
+		if k, ok := c.(*sink); ok {
+			w.ready.add(k, k.socket())
 		}
 		i := w.m.rng.IntN(spokes)
 		w.spokes[i] = append(w.spokes[i], c)
@@ -112,6 +116,7 @@ func (w *wheel) play(ctx context.Context, until time.Duration, done func() bool)
 		if w.between != nil {
 			w.between(now)
 		}
+		w.ready.look()
 		if w.every < 2 || (w.turn+w.at)%w.every == 0 {
 			for _, c := range w.spokes[w.at] {
 				now := w.m.now()

@@ -174,6 +174,17 @@ func (c *Conn) Cut() error {
 	return c.socket.close()
 }
 
+// Control calls f with the descriptor of the socket, for programs that wait for many at once. It fails where sockets have none that
+// is of use.
+func (c *Conn) Control(f func(fd uintptr)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s, ok := c.socket.(interface{ control(func(fd uintptr)) error }); ok {
+		return s.control(f)
+	}
+	return errors.ErrUnsupported
+}
+
 // Stats may be called by any goroutine.
 func (c *Conn) Stats() Stats { return c.counters.stats() }
 

@@ -279,4 +279,6 @@ func (s *linuxSocket) wake() {
 	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
 }
 
+func (s *linuxSocket) control(f func(fd uintptr)) error { return s.raw.Control(f) }
+
 func (s *linuxSocket) close() error { return s.conn.Close() }
