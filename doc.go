@@ -54,7 +54,7 @@
 //	heartbeat  is repeated at an interval, changed or not
 //	init       goes along with the spawn, never after
 //	position   says where the entity is; without such a field it is seen from everywhere
-//	auth, persist  are for a trusted server, which is not built yet: nothing writes such a field
+//	auth, persist  are a trusted server's, see package authority: clients cannot write such a field
 //
 // Fields may be bools, sized integers, floats, strings, time.Duration, [NetID], [PlayerID], [Vec2], [Vec3], types made of
 // one of these, and structs of them. A struct is one field: it is compared and sent as a whole, so that what belongs

@@ -171,12 +171,8 @@ func (s *Server) Destroy(o throng.Object) error {
 	if s.keeper != nil && a.key != "" {
 		s.keeper.release(a)
 	}
-	was := a.begun
 	s.forget(a, Gone)
-	if was {
-		return s.world.Destroy(o)
-	}
-	return nil
+	return s.world.Destroy(o) // nil if it was never announced
 }
 
 // Life is how far an actor has come.

@@ -230,9 +230,18 @@ func (s *Server) decide() {
 			v.views = s.cfg.ViewpointsOf(s, p, v.views[:0])
 		}
 	}
-	for _, a := range s.byN {
-		if a != nil && a.life == Published && a.rules.owner != nil {
+	for i := 0; i < len(s.byN); i++ { // OnBegin may spawn more
+		a := s.byN[i]
+		if a == nil || a.life != Published {
+			continue
+		}
+		if a.rules.owner != nil {
 			s.resolve(a)
+		}
+		if !a.begun {
+			if a.begun = true; a.rules.begin != nil {
+				a.rules.begin(s, a.o)
+			}
 		}
 	}
 	for _, c := range s.engine.Tick(s.now(), s.ask) {
@@ -300,7 +309,7 @@ func (s *Server) announce() {
 			continue
 		}
 		v := s.viewersOf(a)
-		if a.begun && s.inWorld(a) {
+		if s.inWorld(a) {
 			s.check(s.world.SetViewers(a.o, v))
 			continue
 		}
@@ -312,10 +321,6 @@ func (s *Server) announce() {
 			s.log.Error("throng: an actor could not be published", "class", a.class, "err", err)
 			s.forget(a, Gone)
 			continue
-		}
-		a.begun = true
-		if a.rules.begin != nil {
-			a.rules.begin(s, a.o)
 		}
 	}
 	s.touched = s.touched[:0]

@@ -89,7 +89,8 @@ type Rules[T any] struct {
 	// Linger is how long an actor that is too far away stays. It is for distance alone.
 	Linger time.Duration
 
-	// OnBegin runs when an actor is published for the first time, after its owner is known.
+	// OnBegin runs at the end of the tick in which an actor is published for the first time: its owner is known, no verdict was asked for, it
+	// has no NetID yet. What needs that goes into OnSpawn of the class's hooks, which runs next.
 	OnBegin func(s *Server, a *T)
 }
 

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"maps"
 	"math"
+	"net"
+	"net/netip"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -31,6 +33,9 @@ type Config struct {
 	Key token.Key
 	// AuthorityKey opens tokens that may grant the authority right. It must differ from Key. Zero: no such tokens.
 	AuthorityKey token.Key
+	// AuthorityFrom are the networks that an authority may come from; from elsewhere its token lets in nobody. Empty: this machine
+	// alone.
+	AuthorityFrom []netip.Prefix
 
 	// MaxSessions bounds the sessions of all worlds. Zero: 10,000.
 	MaxSessions int
@@ -283,4 +288,21 @@ func def[T int | uint32](v *T, zero T) {
 
 func validName(name string) bool {
 	return name != "" && len(name) <= wire.MaxName && utf8.ValidString(name)
+}
+
+// authorityFrom reports whether an authority may come from an address. What is no address of the Internet is a carrier within this
+// program.
+func (c *Config) authorityFrom(from net.Addr) bool {
+	if from == nil {
+		return false
+	}
+	at, err := netip.ParseAddrPort(from.String())
+	if err != nil {
+		return true
+	}
+	ip := at.Addr().Unmap()
+	if len(c.AuthorityFrom) == 0 {
+		return ip.IsLoopback()
+	}
+	return slices.ContainsFunc(c.AuthorityFrom, func(p netip.Prefix) bool { return p.Contains(ip) })
 }

@@ -57,7 +57,7 @@ func (r *loop) Opened(id transport.ID, t transport.Peer) {
 	p := &peer{loop: r, id: id, order: r.opened, addr: t.Addr, since: now}
 	p.conn.Init(session.Config{})
 	claims, err := token.ParseClaims(t.UserData)
-	if !t.Privileged {
+	if !t.Privileged || !r.cfg.authorityFrom(t.Addr) {
 		claims.Rights &^= token.Authority
 	}
 	p.claims = claims

@@ -21,9 +21,10 @@ type serveCommand struct {
 	Public []netip.AddrPort `placeholder:"ADDR" help:"Addresses that tokens name for this relay, if they differ from --listen: behind a translating router."`
 	HTTP   string           `name:"http" default:"127.0.0.1:9092" help:"TCP address of the page, /healthz and /metrics; they show everything to everybody who reaches it."`
 
-	Key            string `placeholder:"FILE" help:"Key file that the backend mints tokens with."`
-	AuthorityKey   string `placeholder:"FILE" help:"Key file for tokens that may override everybody."`
-	InsecureDevKey bool   `help:"Use the key that everybody knows, on a loopback address."`
+	Key            string         `placeholder:"FILE" help:"Key file that the backend mints tokens with."`
+	AuthorityKey   string         `placeholder:"FILE" help:"Key file for tokens that may override everybody."`
+	AuthorityFrom  []netip.Prefix `placeholder:"NET" help:"Networks an authority may come from, as 10.0.0.0/8; none: this machine alone."`
+	InsecureDevKey bool           `help:"Use the key that everybody knows, on a loopback address."`
 
 	Chunk         float64       `default:"1600" help:"Edge of a chunk in units."`
 	Reach         int           `default:"8" help:"Chunks away that a client is shown entities; -1: its own chunk only."`
@@ -55,7 +56,7 @@ func (c *serveCommand) Run(ctx context.Context, con console) error {
 			OpenGroups: c.OpenGroups,
 			MaxRate:    c.MaxRate, Flush: c.Flush,
 		},
-		Key: key, AuthorityKey: authority, MaxSessions: c.MaxSessions, Logger: log,
+		Key: key, AuthorityKey: authority, AuthorityFrom: c.AuthorityFrom, MaxSessions: c.MaxSessions, Logger: log,
 	})
 	if err != nil {
 		return err
