@@ -14,7 +14,9 @@ func TestL1L2DistanceIsStrictAndOfAnyViewpoint(t *testing.T) {
 	const cull = 15000.0
 	views := map[throng.PlayerID][]throng.Vec3{}
 	cfg := authority.Config{
-		ViewpointsOf: func(_ *authority.Server, p throng.PlayerID, at []throng.Vec3) []throng.Vec3 { return append(at, views[p]...) },
+		ViewpointsOf: func(_ *authority.Server, p throng.PlayerID, at []throng.Vec3) []throng.Vec3 {
+			return append(at, views[p]...)
+		},
 		Rules: []authority.Rule{authority.For(Minions, authority.Rules[Minion]{Relevant: near, Distance: cull,
 			Position: func(m *Minion) throng.Vec3 { return m.Pos }, Linger: 2 * time.Second})},
 	}

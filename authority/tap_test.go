@@ -14,7 +14,11 @@ type tap struct {
 	transport.Dialer
 	id    [16]byte
 	count atomic.Int64
+	// departs are those that say that it left. One is repeated until it is acked, to who held the entity; it tells nobody anything new.
+	departs atomic.Int64
 }
+
+const departFrame = 0x13
 
 type tappedConn struct {
 	transport.Conn
@@ -33,6 +37,9 @@ func (c tappedConn) Receive(deadline time.Time, f func([]byte)) error {
 	return c.Conn.Receive(deadline, func(p []byte) {
 		if c.tap.id != [16]byte{} {
 			c.tap.count.Add(int64(bytes.Count(p, c.tap.id[:])))
+			if i := bytes.Index(p, c.tap.id[:]); i >= 4 && (p[i-3] == departFrame || p[i-4] == departFrame) { // kind, length, handle, id
+				c.tap.departs.Add(1)
+			}
 		}
 		f(p)
 	})
