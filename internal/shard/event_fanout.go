@@ -252,6 +252,7 @@ func (w *bundler) once() {
 
 // bare makes sure that the open packet can take n more bytes that need no head.
 func (w *bundler) bare(n int) {
+	w.endRun() // else what follows would be records of its frame
 	if w.open && w.size()+n > w.limit {
 		w.flush()
 	}
