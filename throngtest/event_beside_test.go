@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/throng-dev/throng"
 	"github.com/throng-dev/throng/throngtest"
 )
 
