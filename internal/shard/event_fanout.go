@@ -110,7 +110,7 @@ func (o *Session) passEvents() {
 	s.scratch.lines = blocked[:0]
 	clear(v.waiting[len(keep):])
 	v.waiting = keep
-	if len(keep) == 0 {
+	if len(keep) == 0 && cap(keep) > 64 {
 		v.waiting = nil
 	}
 }
