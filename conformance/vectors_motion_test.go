@@ -84,11 +84,11 @@ func motionVectors() (all []vector) {
 	seg := timedSegment{base, walkerNum, []timedRecord{
 		{200, base, 1, 0, false, false, []byte{1}},
 		{201, base, 2, 42, false, false, []byte{1, 2, 3, 4}},
-		{202, base, 3, 126, true, false, []byte{0, 5, 6, 7, 8}},
+		{202, base, 3, 63, true, false, []byte{0, 5, 6, 7, 8}},
 		{203, base, 2, 1000, false, false, []byte{9, 10, 11, 12}},
 		{204, base, 2, 6, true, true, []byte{13, 14, 15, 16}},
 	}}
-	frame("361-segment-motion", "A record without motion has no age. An age of 128 ms or more takes two bytes, as does one of an entity that stands.", wire.KindSegment, "Segment", "base chunk: 10 -3 0; ", seg,
+	frame("361-segment-motion", "A record without motion has no age. An age of 64 ms or more takes two bytes, as does one of an entity that stands.", wire.KindSegment, "Segment", "base chunk: 10 -3 0; ", seg,
 		appendTimed(base, seg), func(b []byte) (any, error) { return parseTimed(b, base) })
 	up := motion{1_750_123 & 0xffff, 9, walkerNum, []cutDelta{
 		{200, 2, 40, false, false, 0, 2, base, []byte{1, 2, 3, 4}},

@@ -86,7 +86,9 @@ func (c *Clock) Follow(now, offset time.Duration) {
 	switch {
 	case !c.ok:
 		c.ok, c.started, c.offset = true, now, want
-	case now-c.started < clockSettle || d > clockStep || d < -clockStep:
+	case d > clockStep || d < -clockStep:
+		c.started, c.offset = now, want // the first after a step may be late
+	case now-c.started < clockSettle:
 		c.offset = want
 	default:
 		dt := ms(now - c.at)

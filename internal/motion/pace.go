@@ -1,7 +1,5 @@
 package motion
 
-import "slices"
-
 const (
 	keptLate = 32
 	keptGaps = 8
@@ -47,7 +45,7 @@ func (p *Pace) Interval() float64 {
 		return firstInterval
 	}
 	s := p.gaps
-	slices.Sort(s[:n])
+	order(s[:n])
 	return float64(s[(n-1)/2])
 }
 
@@ -59,13 +57,13 @@ func (p *Pace) Late() (late, middle, jitter float64) {
 		return 0, 0, 0
 	}
 	s := p.late
-	slices.Sort(s[:n])
+	order(s[:n])
 	half := s[n/2]
 	late = lateUnit * float64(s[n*95/100])
 	for i := range n {
 		s[i] = max(s[i], half) - min(s[i], half)
 	}
-	slices.Sort(s[:n])
+	order(s[:n])
 	return late, lateUnit * float64(half), lateUnit * float64(s[n*95/100])
 }
 
@@ -87,3 +85,12 @@ func (p *Pace) Pass(dt float64) float64 {
 
 // Delay is how long ago the thing is drawn, in ms.
 func (p *Pace) Delay() float64 { return float64(p.delay) }
+
+// order sorts a few numbers in place.
+func order[T uint8 | uint16](s []T) {
+	for i := 1; i < len(s); i++ {
+		for j := i; j > 0 && s[j] < s[j-1]; j-- {
+			s[j], s[j-1] = s[j-1], s[j]
+		}
+	}
+}

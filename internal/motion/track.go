@@ -40,42 +40,53 @@ func (t *Track[V]) Push(a Arrival, v V, far func(from, to *V, ms float64) bool, 
 		stats.Resets++
 	}
 	stats.Samples++
-	interval := 0.0
-	if t.n > 0 {
-		last := t.Newest()
-		gap := float64(s.At - last.At)
-		if a.Timed && t.told {
-			s.Cut = a.Cut != t.cut
+	if a.Timed && t.told && t.n > 0 {
+		s.Cut = a.Cut != t.cut
+	}
+	gap, rested := t.bridge(&s)
+	t.Ring.Push(s, t.at)
+	if last := t.Newest(); t.n > 1 {
+		// Both where they lie now: what a function value is given a pointer to must not be on the stack.
+		if !last.Cut && far != nil && far(&t.Ring.At(int(t.n)-2).V, &last.V, gap) {
+			last.Cut = true
 		}
-		if last.Still {
-			// It stood until an interval ago: the way begins there.
-			if interval = t.Pace.Interval(); gap > interval {
-				t.Ring.Push(Sample[V]{At: s.At - int64(interval), V: last.V}, t.at)
-				last, gap = t.Newest(), interval
-			}
-		} else if t.has && t.at > float64(last.At) && t.at < float64(s.At) && !s.Cut {
-			// It was drawn beyond the newest sample: it goes on from where it was drawn.
-			t.Ring.Push(Sample[V]{At: int64(t.at), V: t.pose}, t.at)
-			last = t.Newest()
-		}
-		if !s.Cut && far != nil && far(&last.V, &s.V, gap) {
-			s.Cut = true
-		}
-		if s.Cut {
+		if last.Cut {
 			stats.Jumps++
 		}
-		if interval == 0 && !s.Cut {
-			interval = gap
-		} else {
-			interval = 0 // a rest says nothing about how often samples come
+		if rested || last.Cut {
+			gap = 0 // this says nothing about how often samples come
 		}
 	}
 	if a.Timed {
-		t.Pace.Came(a.Now-float64(s.At), interval)
+		t.Pace.Came(a.Now-float64(s.At), gap)
 		t.cut, t.told = a.Cut, true
 	}
-	t.Ring.Push(s, t.at)
 	return true
+}
+
+// bridge puts in what is known of the time between the newest sample and the next, and returns how long that is then, and whether the
+// thing stood until then.
+func (t *Track[V]) bridge(s *Sample[V]) (gap float64, rested bool) {
+	if t.n == 0 {
+		return 0, false
+	}
+	last := t.Newest()
+	gap = float64(s.At - last.At)
+	switch {
+	case last.Still:
+		// It stood until an interval ago: the way begins there.
+		if interval := t.Pace.Interval(); gap > interval {
+			t.Ring.Push(Sample[V]{At: s.At - int64(interval), V: last.V}, t.at)
+			gap = interval
+		}
+		return gap, true
+	case t.has && t.at > float64(last.At) && t.at < float64(s.At) && !s.Cut:
+		// It was drawn beyond the newest sample: it goes on from where it was drawn.
+		if at := int64(t.at); at > last.At && at < s.At {
+			t.Ring.Push(Sample[V]{At: at, V: t.pose}, t.at)
+		}
+	}
+	return gap, false
 }
 
 // Reset forgets all samples, as when the relay's clock begins anew.

@@ -10,14 +10,14 @@ import "encoding/binary"
 // All that a frame of KindMotion says was captured in one tick, at time: ms of the relay's clock as the driver estimates it,
 // low 16 bits. An age is how long before the time of its bundle the relay holds the value for captured:
 //
-//	age := still << 13 | (ms / 2) << 1 | cut         one byte below 128 ms while it moves, else two; MaxAge is that or more
+//	age := still << 13 | ms << 1 | cut         one byte below 64 ms while it moves, else two; MaxAge is that or more
 //
 // cut changes whenever the entity was put elsewhere: what lies between two values with different cuts was never travelled.
 // One bit says it however many records were merged or lost in between. still says that the entity rests there until another record
 // comes, so that a receiver does not draw it beyond.
 
 // MaxAge is the greatest age of a record in ms.
-const MaxAge = 2 * (1<<12 - 1)
+const MaxAge = 1<<12 - 1
 
 const ageStill = 1 << 13
 
@@ -29,16 +29,16 @@ type Sample struct {
 	Timed bool
 	Cut   bool
 	Still bool
-	Age   uint16 // ms, even
+	Age   uint16 // ms
 }
 
 // SampleOf is the Sample of what was captured age ms before the bundle's time.
 func SampleOf(age uint32, cut, still bool) Sample {
-	return Sample{Timed: true, Cut: cut, Still: still, Age: uint16(min(age, MaxAge)) &^ 1}
+	return Sample{Timed: true, Cut: cut, Still: still, Age: uint16(min(age, MaxAge))}
 }
 
 func (s Sample) append(b []byte) []byte {
-	v := uint64(s.Age) &^ 1
+	v := uint64(s.Age) << 1
 	if s.Cut {
 		v |= 1
 	}
@@ -54,7 +54,7 @@ func parseSample(b []byte) (s Sample, n int) {
 	if n == 0 || v >= 2*ageStill {
 		return s, 0
 	}
-	return Sample{Timed: true, Cut: v&1 != 0, Still: v&ageStill != 0, Age: uint16(v&(ageStill-1)) &^ 1}, n
+	return Sample{Timed: true, Cut: v&1 != 0, Still: v&ageStill != 0, Age: uint16(v & (ageStill - 1) >> 1)}, n
 }
 
 // AppendMotion starts the body of a KindMotion frame; a body of KindDeltas follows.
