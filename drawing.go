@@ -23,6 +23,9 @@ type movement struct {
 	updates         updates // under mu
 }
 
+// stall is how long a game may take between two Ticks until what came meanwhile has waited for it.
+const stall = 250 * time.Millisecond
+
 // sample gives a value of the motion slot to the track of its body; the values of fields were written already. The first one shows at once.
 // It is called under mu.
 func (w *World) sample(b *body, value []byte, at registry.Timing) error {
@@ -33,7 +36,8 @@ func (w *World) sample(b *body, value []byte, at registry.Timing) error {
 		b.track = b.hooks.channel.track()
 	}
 	now, known := w.clock.Now(w.now())
-	a := motion.Arrival{Now: now, Timed: at.Timed && known, Cut: at.Cut, Still: at.Still}
+	// What waited for a game that stood still says nothing about how late it came.
+	a := motion.Arrival{Now: now, Kept: w.now()-w.drawnAt > stall, Timed: at.Timed && known, Cut: at.Cut, Still: at.Still}
 	if a.Timed {
 		a.At = int64(now) + int64(int32(at.At-uint32(int64(now))))
 	}

@@ -18,6 +18,7 @@ type Arrival struct {
 	Timed bool    // false: At is not known
 	Cut   bool    // the bit that turns over at jumps
 	Still bool    // it stays so
+	Kept  bool    // it came before Now, nobody knows when
 }
 
 // Push takes a sample. far says whether the way from the newest sample to this one, taken in that many ms, is too far to be one. It reports
@@ -58,7 +59,11 @@ func (t *Track[V]) Push(a Arrival, v V, far func(from, to *V, ms float64) bool, 
 		}
 	}
 	if a.Timed {
-		t.Pace.Came(a.Now-float64(s.At), gap)
+		if !a.Kept {
+			t.Pace.Came(a.Now-float64(s.At), gap)
+		} else if t.Pace.lates == 0 {
+			t.Pace.Came(0, gap)
+		}
 		t.cut, t.told = a.Cut, true
 	}
 	return true
