@@ -16,7 +16,8 @@ type movement struct {
 	way             motion.Clock  // the same, without a jerk
 	moving          []*body       // proxies that are not yet where their last sample has them
 	drawnAt         time.Duration
-	captured        []byte // scratch
+	moment          time.Duration // when what arrived is taken
+	captured        []byte        // scratch
 	motions         motion.Stats
 	told            updates // scratch
 	batching        bool    // the switch updates.batch
@@ -35,9 +36,9 @@ func (w *World) sample(b *body, value []byte, at registry.Timing) error {
 		}
 		b.track = b.hooks.channel.track()
 	}
-	now, known := w.clock.Now(w.now())
+	now, known := w.clock.Now(w.moment)
 	// What waited for a game that stood still says nothing about how late it came.
-	a := motion.Arrival{Now: now, Kept: w.now()-w.drawnAt > stall, Timed: at.Timed && known, Cut: at.Cut, Still: at.Still}
+	a := motion.Arrival{Now: now, Kept: w.moment-w.drawnAt > stall, Timed: at.Timed && known, Cut: at.Cut, Still: at.Still}
 	if a.Timed {
 		a.At = int64(now) + int64(int32(at.At-uint32(int64(now))))
 	}

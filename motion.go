@@ -263,7 +263,7 @@ func (c *wholeChannel[T, M]) capture(b []byte, o Object) (out []byte, at Vec3, p
 }
 
 func (c *wholeChannel[T, M]) set(o Object, value []byte) error {
-	if _, _, err := c.of.plan.Apply(c.at, 1, 1, value); err != nil {
+	if err := c.of.plan.Read(c.at, 0, value); err != nil {
 		return err
 	}
 	c.put(any(o).(*T), c.tmp)
@@ -279,9 +279,7 @@ type wholeTrack[T, M any] struct {
 }
 
 func (t *wholeTrack[T, M]) push(_ Object, value []byte, a motion.Arrival, snap float64, stats *motion.Stats) error {
-	var zero M
-	t.of.tmp = zero // what the value does not hold must not stay from another entity
-	if _, _, err := t.of.of.plan.Apply(t.of.at, 1, 1, value); err != nil {
+	if err := t.of.of.plan.Read(t.of.at, 0, value); err != nil {
 		return err
 	}
 	t.of.snap = snap

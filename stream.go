@@ -119,8 +119,9 @@ func (w *World) Teleport(o Object) error {
 	return nil
 }
 
-// tells what the relay's clock is now, as well as this client knows, and by when what is sent now was so there.
+// keepTime finds what the relay's clock is now, as well as this client knows, and by when what is sent now was so there.
 func (w *World) keepTime(now time.Duration) {
+	w.moment = now
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	offset, ok := w.reg.Offset()

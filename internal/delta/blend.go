@@ -1,6 +1,8 @@
 package delta
 
 import (
+	"encoding/binary"
+
 	"github.com/throng-dev/throng/internal/layout"
 	"github.com/throng-dev/throng/internal/motion"
 )
@@ -52,4 +54,71 @@ func (pl *Plan) Blend(to, a, b Ptr, t float64) {
 			*to.triple(o.off) = motion.Direction(*a.triple(o.off), *b.triple(o.off), t)
 		}
 	}
+}
+
+// Read sets slot i from b, all of which must be its value. It compares nothing, so it is for memory that is the caller's own: after an error what
+// it holds does not matter.
+func (pl *Plan) Read(p Ptr, i int, b []byte) error {
+	s := &pl.slots[i]
+	if s.framed {
+		body, n, err := unframe(b)
+		if err != nil {
+			return err
+		}
+		if n != len(b) {
+			return ErrLength
+		}
+		b = body
+	}
+	for j := s.from; j < s.to; j++ {
+		o := &pl.ops[j]
+		n := widths[o.form]
+		if len(b) < n {
+			return ErrTruncated
+		}
+		switch o.form {
+		case layout.Bool:
+			if b[0] > 1 {
+				return ErrBool
+			}
+			*p.u8(o.off) = b[0]
+		case layout.Bits8:
+			*p.u8(o.off) = b[0]
+		case layout.Bits16:
+			*p.u16(o.off) = binary.LittleEndian.Uint16(b)
+		case layout.Bits32:
+			*p.u32(o.off) = binary.LittleEndian.Uint32(b)
+		case layout.Bits64:
+			*p.u64(o.off) = binary.LittleEndian.Uint64(b)
+		case layout.Float32:
+			v := binary.LittleEndian.Uint32(b)
+			if o.finite && !finite32(v) {
+				return ErrNotFinite
+			}
+			*p.u32(o.off) = canon32(v)
+		case layout.Float64:
+			v := binary.LittleEndian.Uint64(b)
+			if o.finite && !finite64(v) {
+				return ErrNotFinite
+			}
+			*p.u64(o.off) = canon64(v)
+		case layout.String:
+			v, took, err := unframe(b)
+			if err != nil {
+				return err
+			}
+			*p.str(o.off), n = string(v), took
+		case layout.Coded:
+			took, err := o.coded.parse(b, p.value(o.off, o.coded.typ))
+			if err != nil {
+				return err
+			}
+			n = took
+		}
+		b = b[n:]
+	}
+	if len(b) > 0 {
+		return ErrLength
+	}
+	return nil
 }

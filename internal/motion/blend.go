@@ -7,14 +7,20 @@ func Lerp(a, b, t float64) float64 { return a*(1-t) + b*t }
 
 // Angle is the angle in degrees the share t of the way from a to b by the shorter arc, within [0, 360).
 func Angle(a, b, t float64) float64 {
-	d := math.Mod(b-a, 360)
+	d := b - a
+	if d > 360 || d < -360 {
+		d = math.Mod(d, 360)
+	}
 	switch {
 	case d > 180:
 		d -= 360
 	case d < -180:
 		d += 360
 	}
-	v := math.Mod(a+d*t, 360)
+	v := a + d*t
+	if v >= 360 || v <= -360 {
+		v = math.Mod(v, 360)
+	}
 	if v < 0 {
 		v += 360
 	}

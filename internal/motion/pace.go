@@ -33,7 +33,7 @@ func (p *Pace) Came(late, gap float64) {
 			p.spaces = keptGaps
 		}
 	}
-	if p.lates < 8 || p.lates%8 == 0 {
+	if p.lates < 8 || p.lates%16 == 8 {
 		p.aim()
 	}
 }

@@ -1,0 +1,5 @@
+//go:build race
+
+package throng
+
+const raceEnabled = true
