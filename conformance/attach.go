@@ -42,7 +42,7 @@ func (w *world) tied() string {
 			}
 			have, want := p.reg.Parent(c), w.at(p).Parent(e)
 			switch {
-			case want == nil && have != nil:
+			case want == nil && have != nil && have.Bound(): // what stands here without a source is waited for
 				wrong = fmt.Sprintf("thinks that %x goes with %x, the relay says with nothing: %s", e.ID[:4], have.ID[:4], c.DescribeBonds())
 			case want != nil && have == nil && p.reg.Find(want.ID) != nil && p.reg.Find(want.ID).Bound():
 				wrong = fmt.Sprintf("thinks that %x goes with nothing, the relay says with %x: %s", e.ID[:4], want.ID[:4], c.DescribeBonds())

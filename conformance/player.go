@@ -69,10 +69,9 @@ func (v val) append(b []byte, slot int) []byte {
 	case 2:
 		n := int(v.W%7) + 4
 		if v.W%16 == 0 {
-			n = 127 // as long as a small length byte says: a few of these fill a packet
+			n = 300 // a few of these fill a packet
 		}
-		b = append(binary.LittleEndian.AppendUint32(append(b, byte(n)), v.W), make([]byte, n-4)...)
-		return b
+		return append(binary.LittleEndian.AppendUint32(binary.AppendUvarint(b, uint64(n)), v.W), make([]byte, n-4)...)
 	}
 	return binary.LittleEndian.AppendUint32(b, v.W)
 }
@@ -84,10 +83,11 @@ func parseVal(b []byte, slot int) (v val) {
 	case slotOwn:
 		return val{W: binary.LittleEndian.Uint32(b[4:])}
 	case 2:
-		if len(b) < 5 {
+		_, n := binary.Uvarint(b)
+		if len(b) < n+4 {
 			return val{}
 		}
-		return val{W: binary.LittleEndian.Uint32(b[1:])}
+		return val{W: binary.LittleEndian.Uint32(b[n:])}
 	}
 	return val{W: binary.LittleEndian.Uint32(b)}
 }

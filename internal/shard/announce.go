@@ -211,6 +211,9 @@ func (s *Shard) bind(e *table.Entity, o *Session) {
 	m := wire.Entity{ID: e.ID, Inc: e.Inc, Term: e.Term, Nonce: e.Nonce, Handle: e.Handle, Gen: e.Gen, Flags: e.Flags, Owner: e.Owner,
 		Cert: s.certify(e, o.Player, e.Term)}
 	o.queue(wire.AppendEntity(nil, wire.MsgBind, &m))
+	if s.parentOf(e) != nil { // by who announced it under a lower term
+		s.tellTie(o, e, 0)
+	}
 }
 
 func (s *Shard) assign(e *table.Entity, o *Session) {
