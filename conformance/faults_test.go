@@ -44,7 +44,15 @@ var planted = []struct {
 	{"R-51 an event does not wait for the introduction", "events", Options{Relay: shard.Faults{EventEarly: true}}},
 	{"R-51 an event overtakes the announcement", "events", Options{Relay: shard.Faults{EventOvertakes: true}}},
 	{"R-52 an event does not wait for values", "events", Options{Relay: shard.Faults{EventBlind: true}}},
+	{"the Bound is an eighth", "one lane", Options{Play: Faults{Hasty: true}}},
 	{"R-24 terms of a new start repeat", "restarts", Options{Play: Faults{SameStart: true}}},
+}
+
+// seldom are faults that few programs find, and how many find nothing at first: they are not played every time.
+var seldom = map[string]uint64{
+	"R-14 binds and assigns without stamp":      5700,
+	"R-16 announcement lost to an introduction": 3200,
+	"R-16 bind without nonce":                   2400,
 }
 
 // TestFaultsAreFound proves that TestPrograms can fail: each planted fault is found by some program.
@@ -55,7 +63,7 @@ func TestFaultsAreFound(t *testing.T) {
 		}
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			for seed := uint64(1); seed <= 20000; seed++ {
+			for seed := seldom[f.name] + 1; seed <= 20000; seed++ {
 				if _, res := Generate(seed, f.mode, f.opt); res.Bad != "" {
 					t.Logf("seed %d: %s", seed, res.Bad)
 					return

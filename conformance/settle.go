@@ -49,6 +49,9 @@ func (w *world) calm() {
 	var longest time.Duration // a timer that has run out is short again, but was waited for
 	for w.res.Bad == "" {
 		longest = max(longest, w.bound())
+		if w.opt.Play.Hasty {
+			longest = w.bound() / 8
+		}
 		at := w.rights.last + longest
 		if w.unsettled() {
 			at = max(at, w.Now()+frameTime)

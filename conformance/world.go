@@ -24,6 +24,7 @@ type Options struct {
 
 // Faults break rules that lie in how the core is used, not in its code.
 type Faults struct {
+	Hasty     bool // everything must be right after an eighth of the Bound
 	SameStart bool // a relay that starts again counts terms and incarnations from where the first began
 }
 
