@@ -27,6 +27,8 @@ const (
 	changedOwner
 	departed
 	leftUnseen // something left that has no body here
+	met        // a change of it came, and its spawn has not
+	spoke      // its spawn came after all
 	loadFail
 	selfSeen // the echo of something driven here
 	selfLost
@@ -87,6 +89,9 @@ func (w *World) applyCopy(c *registry.Copy) {
 			c.Applied()
 			return
 		}
+		if !c.Spoken() && !c.Drives() && !(k.cfg.Mode == Dynamic && c.Met()) {
+			return // until its spawn is repeated (B-053)
+		}
 		l, _ := c.Data.(*loading)
 		if l == nil && w.batch > 0 && len(w.turns) == 0 && !w.hooks[k].loads() {
 			w.batch--
@@ -108,7 +113,10 @@ func (w *World) applyCopy(c *registry.Copy) {
 	if w.noProperties() && !c.Drives() {
 		c.Applied() // B-032
 	}
-	if changed := w.write(b, c); changed != 0 {
+	if changed := w.write(b, c); b.unspoken && (c.Spoken() || c.Drives()) {
+		b.unspoken = false
+		w.events = append(w.events, happening{kind: spoke, b: b})
+	} else if changed != 0 {
 		w.events = append(w.events, happening{kind: changedFields, b: b, changed: changed})
 	}
 	c.Applied()
@@ -272,7 +280,7 @@ func (w *World) happen() {
 			w.user(func() { w.left(h.b.e.id, h.d) }) // nobody was told that it came
 			continue
 		}
-		if h.b.gone && h.kind != departed || h.kind != spawned && !h.b.told {
+		if h.b.gone && h.kind != departed || h.kind != spawned && h.kind != met && !h.b.told {
 			continue // a hook ended it before it was told of
 		}
 		h.b.told = true
@@ -286,7 +294,7 @@ func (w *World) run1(h *happening) {
 	b := h.b
 	for _, k := range b.hooks.hooks {
 		switch h.kind {
-		case spawned:
+		case spawned, spoke:
 			if k.onSpawn != nil {
 				k.onSpawn(w, b.o, false)
 			}

@@ -8,7 +8,7 @@ package throng
 func (w *World) runConfig(h *happening) {
 	b, cfg := h.b, &w.cfg
 	switch h.kind {
-	case spawned:
+	case spawned, met:
 		if cfg.OnRegistered != nil {
 			cfg.OnRegistered(w, b.o)
 		}

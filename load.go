@@ -231,5 +231,9 @@ func (w *World) appear(c *registry.Copy, k *class) {
 	w.write(b, c)
 	c.Applied()
 	w.point(b, c)
-	w.events = append(w.events, happening{kind: spawned, b: b})
+	kind := uint8(spawned)
+	if b.unspoken = !c.Spoken() && !c.Drives(); b.unspoken {
+		kind = met
+	}
+	w.events = append(w.events, happening{kind: kind, b: b})
 }

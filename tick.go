@@ -60,6 +60,7 @@ func (w *World) Tick(step func()) error {
 		}
 		w.nextTick += w.lock()
 		w.diff(now)
+		w.repeat(now)
 		w.blind(now)
 	}
 	w.handOver()

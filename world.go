@@ -50,6 +50,7 @@ type World struct {
 	holes     bool    // some of list are gone
 	byID      map[NetID]*body
 	driven    []*body
+	repeats   map[*body]time.Duration // when a spawn is said again, where values are not kept
 	interval  time.Duration
 	nextTick  time.Duration
 	lastTick  time.Duration
@@ -116,18 +117,19 @@ type body struct {
 	seen     *delta.Shadow  // of a driver that is told of its own changes: the values it knows of
 	mirror   *registry.Copy // with loopback: what it is mirrored to
 
-	why    uint8 // of rejected
-	drives bool
-	listed bool // in World.driven
-	gone   bool // out of the world; it stays in the list until the end of the phase, or its delay
-	told   bool // OnSpawn ran
-	made   bool // the struct was made here, for an entity of somebody else's
-	echoes bool // driven here, and its echo came
-	quiet  bool // no keyframes
-	placed bool // its init fields are this client's own
-	mine   bool // Destroy was called here
-	moving bool // in World.moving
-	drawn  bool // its first sample was shown
+	why      uint8 // of rejected
+	drives   bool
+	listed   bool // in World.driven
+	gone     bool // out of the world; it stays in the list until the end of the phase, or its delay
+	told     bool // OnSpawn ran
+	unspoken bool // its spawn has not come, where values are not kept
+	made     bool // the struct was made here, for an entity of somebody else's
+	echoes   bool // driven here, and its echo came
+	quiet    bool // no keyframes
+	placed   bool // its init fields are this client's own
+	mine     bool // Destroy was called here
+	moving   bool // in World.moving
+	drawn    bool // its first sample was shown
 }
 
 // hookSet is the behaviour of a class in this world.

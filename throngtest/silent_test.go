@@ -47,7 +47,7 @@ func TestB063SilenceOfOne(t *testing.T) {
 				bird, stump := &Bird{}, &Stump{}
 				must(t, a.Spawn(bird))
 				must(t, a.Spawn(stump))
-				n.Until(time.Second, "b sees both", func() bool {
+				n.Until(5*time.Second, "b sees both", func() bool {
 					return find[Bird](b, bird.NetID()) != nil && find[Stump](b, stump.NetID()) != nil
 				})
 				d.clear()

@@ -55,7 +55,7 @@ func TestP09AnyOrderEndsInOneBodyOrNone(t *testing.T) {
 		r := New(Config{})
 		r.AddClass(k, nil)
 		r.Connect(0, session.New(session.Config{}))
-		r.Welcomed, r.Welcome.World = true, 1
+		r.Welcomed, r.Welcome.World, r.Welcome.Profile.Flags = true, 1, wire.ProfileRetain
 		rng.Shuffle(len(sent), func(i, j int) { sent[i], sent[j] = sent[j], sent[i] })
 		bodies, held := map[*Copy]byte{}, byte(0)
 		for _, p := range sent {

@@ -136,7 +136,7 @@ func (r *Registry) segment(pn uint64, body []byte) error {
 			r.tr.delta(trace.In, c, rec.Mask, len(rec.Values), r.cur.Flush, "", trace.Waiting)
 			continue
 		}
-		c.Chunk = rec.Chunk
+		c.Chunk, c.met = rec.Chunk, true
 		r.hear(c)
 		r.stages.timing = r.timing(rec.Sample)
 		r.merge(c, r.cur.Flush, rec.Mask, rec.Values)
@@ -206,7 +206,7 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 		k.met = true
 		r.Strangers = append(r.Strangers, &k.Class)
 	}
-	if r.dead[m.ID].inc >= m.Inc && m.Inc != 0 {
+	if r.buried(m.ID, m.Inc) {
 		r.stats.Dead++
 		r.tr.drop(trace.Dead, m.ID, uint64(m.Handle), k, m.Mask, len(m.Values))
 		return nil
@@ -257,6 +257,9 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 	}
 	if made {
 		r.tr.entity(trace.In, trace.Spawn, c, "")
+	}
+	if m.Mask != 0 || made {
+		c.unspoken = m.Mask == 0 && !r.retains() && spoken(k) != 0
 	}
 	if lostDrive {
 		c.unbind()

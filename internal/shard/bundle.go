@@ -318,7 +318,9 @@ func (w *bundler) introductions() {
 		}
 		mask := s.visible(e)
 		if !s.retains() && e.Born != s.flush {
-			mask = 0 // only who is there hears the spawn
+			if mask &= spoken(e.Class); !s.repeating[h] {
+				mask = 0 // only who is there hears the spawn
+			}
 		}
 		m := wire.Intro{Handle: h, Gen: e.Gen, Num: e.Class.Num, ClassID: e.Class.ID, ClassHash: e.Class.Hash, ID: e.ID, Inc: e.Inc,
 			Term: e.Term, Flags: e.Flags, Owner: e.Owner, Nonce: e.Nonce, Chunk: e.Place.Chunk, Mask: mask}
@@ -327,6 +329,9 @@ func (w *bundler) introductions() {
 		w.tieBeside(e)
 		p.flags = p.flags&^queued | named
 		p.pkt, p.v = uint32(o.conn.Next()), s.flush
+		if mask == 0 && !s.retains() && spoken(e.Class) != 0 {
+			p.v = 0 // until the spawn is repeated
+		}
 		o.sent.own = append(o.sent.own, ownRef{handle: h, kind: refIntro})
 		s.stats.Intros++
 	}

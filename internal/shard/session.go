@@ -281,6 +281,8 @@ func (s *Shard) message(o *Session, kind byte, m *wire.Entity) {
 		s.heardGone(o, m)
 	case wire.MsgRestrict:
 		s.restrict(o, m)
+	case wire.MsgRepeat:
+		s.repeat(o, m)
 	case wire.MsgDestroy:
 		s.destroy(o, m)
 	case wire.MsgRequest:

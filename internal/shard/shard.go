@@ -139,6 +139,7 @@ type Shard struct {
 	settled  bool
 	standby  []standing
 
+	repeating map[uint32]bool  // spawns that are repeated in the next flush, by handle
 	destroyed []wire.Destroyed // what sessions that begin are told; nil: to be made anew
 	hushed    map[wire.ID]bool // destroyed, and not for everybody to know of
 	failed    []*Session
@@ -429,6 +430,7 @@ func (s *Shard) finish() {
 		e.Dirty, e.Listed = 0, false
 	}
 	s.dirty = s.dirty[:0]
+	clear(s.repeating)
 	keep := s.dying[:0]
 	for _, e := range s.dying {
 		if e.Refs > 0 {

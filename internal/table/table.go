@@ -157,6 +157,13 @@ func (t *Table) GonePlaced(f func(wire.ID, wire.Count)) {
 	}
 }
 
+// Rise brings back an entity that was killed, in the same incarnation. Its handle must not be free, nor its id be another's.
+func (t *Table) Rise(e *Entity) {
+	t.Revive(e.ID)
+	e.Dead, e.Death = false, nil
+	t.byID[e.ID] = e
+}
+
 // Revive forgets that an entity was destroyed: its next incarnation begins.
 func (t *Table) Revive(id wire.ID) {
 	t.gone.forget(id)

@@ -23,6 +23,7 @@ const (
 	MsgNoRoom     = 13 // up: a newcomer was refused at the entity bound
 	MsgRoom       = 14 // up: there is room again
 	MsgGroup      = 22 // up: into a group, or out of it
+	MsgRepeat     = 24 // up: the spawn of a driven entity once more, where values are not kept
 	MsgAttach     = 25 // up: an entity goes with another
 	MsgRestrict   = 23 // up: an entity is for a group
 	MsgWatch      = 26 // up: what else the session wants to be told of
@@ -113,6 +114,7 @@ var entityFields = [...]uint16{
 	MsgGone:       fInc | fCert,
 	MsgNoRoom:     fInc | fHandle,
 	MsgRestrict:   fInc | fNonce | fGroup,
+	MsgRepeat:     fInc | fTerm | fChunk | fMask | fValues,
 	MsgForgot:     fInc | fHandle,
 	MsgBind:       fInc | fTerm | fNonce | fHandle | fFlags | fOwner | fCert,
 	MsgAssign:     fInc | fTerm | fNonce | fClass | fHash | fFlags | fHandle | fN | fOwner | fVersion | fCert | fChunk | fMask | fValues,
