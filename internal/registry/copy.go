@@ -87,7 +87,6 @@ type Copy struct {
 	marked  bool // in the registry's list of copies to send
 	mirror  bool // of what this client sends (B-121)
 	echoed  bool // driven here, and told the owner that it came back
-	met     bool // a change of it arrived
 
 	unspoken bool // introduced without its spawn, where values are not kept
 }

@@ -136,7 +136,7 @@ func (r *Registry) segment(pn uint64, body []byte) error {
 			r.tr.delta(trace.In, c, rec.Mask, len(rec.Values), r.cur.Flush, "", trace.Waiting)
 			continue
 		}
-		c.Chunk, c.met = rec.Chunk, true
+		c.Chunk = rec.Chunk
 		r.hear(c)
 		r.stages.timing = r.timing(rec.Sample)
 		r.merge(c, r.cur.Flush, rec.Mask, rec.Values)

@@ -26,7 +26,7 @@ func spoken(k *Class) uint64 {
 func (c *Copy) Spoken() bool { return !c.unspoken }
 
 // Met reports whether a change of an entity arrived.
-func (c *Copy) Met() bool { return c.met }
+func (c *Copy) Met() bool { return c.verSet != 0 }
 
 // Repeat says the spawn of a driven copy once more, from where it is now.
 func (r *Registry) Repeat(c *Copy) {
