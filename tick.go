@@ -160,7 +160,7 @@ func (w *World) welcome(m *wire.Welcome) {
 	w.self, w.authority = PlayerIDFrom(m.Player), m.Authority
 	p := m.Profile
 	w.profile = Profile{ChunkSize: p.ChunkSize, Reach: int(p.Reach), PropertyReach: int(p.PropertyReach), MaxRate: int(p.MaxRate),
-		Keyframe: time.Duration(p.KeyframeMS) * time.Millisecond, Flush: time.Duration(p.FlushMS) * time.Millisecond, Flat: p.Flags&wire.ProfileFlat != 0, Retain: p.Flags&wire.ProfileRetain != 0,
+		Keyframe: time.Duration(p.KeyframeMS) * time.Millisecond, Flush: time.Duration(p.FlushMS) * time.Millisecond, Flat: p.Flags&wire.ProfileFlat != 0, Retain: p.Flags&wire.ProfileRetain != 0, Decay: int(p.Decay),
 		NoProperties: p.Flags&wire.ProfileNoProperties != 0, NoProxies: p.Flags&wire.ProfileNoProxies != 0, ParkGrants: p.Flags&wire.ProfilePark != 0}
 	switch {
 	case p.Flags&wire.ProfileStrict != 0:

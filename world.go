@@ -150,6 +150,7 @@ type Profile struct {
 	Flush         time.Duration // where much happens, the relay sends at multiples of this
 	Flat          bool          // chunks are columns
 	Retain        bool          // the relay keeps values: late joiners are complete
+	Decay         int           // how motion is thinned with distance: one of the Decay values of package relay, 0 is none
 	Trust         Trust         // what becomes of writes by those who may not
 	NoProperties  bool          // no field replicates after an entity's first values; see Config.NoProperties
 	NoProxies     bool          // nobody is shown the entities of others; see Config.NoProxies

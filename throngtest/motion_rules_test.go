@@ -407,6 +407,9 @@ func TestB071ThinnedMotionIsDrawn(t *testing.T) {
 		if mn.Interval > 110*time.Millisecond || mf.Interval < 390*time.Millisecond || mf.Interval > 410*time.Millisecond {
 			t.Errorf("near %+v, far %+v", mn, mf)
 		}
+		if d := far.Profile().Decay; d != int(relay.DecayExponential) {
+			t.Errorf("the profile shows decay %d", d)
+		}
 		moving = false
 		n.Run(2 * time.Second)
 		if c.Pos != g.Pos {

@@ -103,7 +103,7 @@ func (s *scan) untagged(f *types.Var, path, tag string) {
 		s.fault(aType, "B-010", path, "", "is embedded by pointer, so every body would need one made for it", "embed throng.Entity by value")
 	case f.Embedded() && p != nil && hasTags(p.Elem(), nil):
 		s.fault(aTag, "B-013", path, "", "is embedded by pointer and holds fields with rep tags", "embed "+nameOf(p.Elem())+" by value")
-	case !f.Embedded() && hasTags(f.Type(), nil) && p == nil && !holdsEntity(f.Type()):
+	case !f.Embedded() && hasTags(f.Type(), nil) && p == nil && !holdsEntity(f.Type()) && !onlyPlaces(f.Type()):
 		s.fault(aHint, "B-010", path, "", "has no rep tag, so the tags inside "+nameOf(f.Type())+" have no effect",
 			"embed it, which makes each of its fields a slot, or tag it, which makes all of it one slot")
 	}
@@ -221,4 +221,23 @@ func hasTags(t types.Type, seen []types.Type) bool {
 		}
 	}
 	return false
+}
+
+// onlyPlaces reports whether the only tag in a struct is a position: then it is a motion struct, of which an entity may well keep one.
+func onlyPlaces(t types.Type) bool {
+	st := structOf(t)
+	if st == nil {
+		return false
+	}
+	n := 0
+	for i := range st.NumFields() {
+		tag, ok := reflect.StructTag(st.Tag(i)).Lookup("rep")
+		if ok && tag != "position" || st.Field(i).Embedded() {
+			return false
+		}
+		if ok {
+			n++
+		}
+	}
+	return n == 1
 }

@@ -26,6 +26,20 @@ type motion struct {
 	Speed float64
 }
 
+// pose is a motion struct, of which an entity may keep one.
+type pose struct {
+	Pos throng.Vec2 `rep:"position"`
+	Yaw float32
+}
+
+type Walker struct {
+	throng.Entity
+	Armed bool `rep:""`
+	pose  pose
+}
+
+var _ = throng.Motion(throng.NewClass[Walker]("walker", throng.ClassConfig{}), func(w *Walker) pose { return w.pose }, func(w *Walker, p pose) { w.pose = p })
+
 type Tank struct {
 	throng.Entity
 	Speed float32 `rep:""` // want `rephint.Tank.Speed has the name of a field of the motion struct rephint.motion, and another type, so both are sent: rename one if they differ, else give both one type`
