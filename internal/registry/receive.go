@@ -443,7 +443,7 @@ func (r *Registry) refused(c *Copy, m *wire.Entity) {
 	switch {
 	case c == nil:
 	case dead && c.Inc == 0 && c.Flags&wire.EntityRespawn != 0 && m.Nonce != c.nonce: // about the life before the one that it begins
-	case dead && c.Inc == m.Inc, dead && c.placed, c.Inc == 0 && r.answers(c, m.Nonce) && m.Nonce != 0:
+	case dead && c.Inc == m.Inc, dead && c.placed && c.Inc <= m.Inc, c.Inc == 0 && r.answers(c, m.Nonce) && m.Nonce != 0:
 		c.Refused = m.Reason
 		r.drop(c, wire.WhyDestroyed, wire.PlayerID{}, dead, nil)
 	case c.pending && r.answers(c, m.Nonce): // demoted: an observer until introduced, or gone at the end mark

@@ -81,6 +81,9 @@ func (s *Shard) resume(e *table.Entity, o *Session, m *wire.Entity) {
 	}
 	e.Nonce = m.Nonce
 	s.pass(e, o, s.table.NextTerm())
+	if announcer != nil {
+		e.AnnTerm = m.Term // until its driver is told of the next, it names this one
+	}
 	s.hand(e, o, announcer)
 }
 
