@@ -214,8 +214,10 @@ func (w *World) point(b *body, c *registry.Copy) {
 	e := b.e
 	e.owner = PlayerIDFrom(c.Owner)
 	switch {
-	case c.Flags&wire.EntityActor != 0 && c.Drives():
+	case c.Flags&wire.EntityActor != 0 && w.authority:
 		e.role = RoleAuthority
+	case c.Flags&wire.EntityActor != 0 && c.Drives():
+		e.role = RoleAutonomousProxy
 	case c.Flags&wire.EntityActor != 0:
 		e.role = RoleSimulatedProxy
 	case c.Hosted():

@@ -55,13 +55,14 @@ const (
 	RoleProxy             // another player owns it: this copy follows
 	RoleHost              // nobody owns it: the copy of whoever is host is the source
 
-	RoleAuthority      // of an actor: this copy is the source. A local stand-in has it too: nobody else's copy follows it
-	RoleSimulatedProxy // of an actor: a trusted server drives it, this copy follows
+	RoleAuthority       // of an actor, at the trusted server. A local stand-in has it too: nobody else's copy follows it
+	RoleSimulatedProxy  // of an actor, at a client: this copy follows
+	RoleAutonomousProxy // of an actor that the server granted to this client's player: this copy is the source of its view plane
 )
 
-// String returns none, owner, proxy, host, authority or simulated proxy.
+// String returns none, owner, proxy, host, authority, simulated proxy or autonomous proxy.
 func (r Role) String() string {
-	return nameOf("Role", int(r), "none", "owner", "proxy", "host", "authority", "simulated proxy")
+	return nameOf("Role", int(r), "none", "owner", "proxy", "host", "authority", "simulated proxy", "autonomous proxy")
 }
 
 // nameOf names value v of an enumeration that starts at 0.

@@ -22,10 +22,10 @@ func TestZeroEntity(t *testing.T) {
 
 func TestRoles(t *testing.T) {
 	var got []string
-	for r := range RoleSimulatedProxy + 2 {
+	for r := range RoleAutonomousProxy + 2 {
 		got = append(got, r.String())
 	}
-	if got := strings.Join(got, " "); got != "none owner proxy host authority simulated proxy Role(6)" {
+	if got := strings.Join(got, " "); got != "none owner proxy host authority simulated proxy autonomous proxy Role(7)" {
 		t.Error(got)
 	}
 }

@@ -161,6 +161,30 @@ func TestB110ActorsAndTheirRoles(t *testing.T) {
 		// An authority's actor is diffed whole, auth fields too.
 		d.HP, d.Mood = 321, 7
 		n.Until(time.Second, "ann has both", func() bool { return seen.HP == 321 && seen.Mood == 7 })
+		// Granted to a player it is the player's to move, and its auth fields are still the server's alone.
+		if err := server.Grant(d, ann.Self()); err != nil {
+			t.Fatal(err)
+		}
+		n.Until(time.Second, "ann drives it", func() bool { return ann.Drives(seen) })
+		if seen.Role() != throng.RoleAutonomousProxy || d.Role() != throng.RoleAuthority {
+			t.Errorf("granted, the roles are %v and %v", d.Role(), seen.Role())
+		}
+		seen.Mood, seen.HP = 9, 9999
+		n.Until(time.Second, "the server sees the mood", func() bool { return d.Mood == 9 })
+		d.HP = 320
+		if err := server.Override(d, &d.HP); err != nil {
+			t.Fatal(err)
+		}
+		n.Until(time.Second, "ann has the health", func() bool { return seen.HP == 320 })
+		if d.HP != 320 {
+			t.Errorf("the player made the health %d", d.HP)
+		}
+		if err := ann.Grant(seen, server.Self()); err != nil {
+			t.Fatal(err)
+		}
+		n.Until(time.Second, "the server drives it again", func() bool { return server.Drives(d) })
+		d.HP = 321
+		n.Until(time.Second, "ann sees the health", func() bool { return seen.HP == 321 })
 		if err := ann.Destroy(seen); !errors.Is(err, throng.ErrNotDriver) {
 			t.Errorf("a player destroyed an actor: %v", err)
 		}
