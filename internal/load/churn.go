@@ -220,9 +220,7 @@ func (c *churn) arrive(k client) {
 	p := k.(*player)
 	p.busy = true
 	c.joins.Go(func() {
-		ctx, cancel := context.WithTimeout(c.ctx, joinWait)
-		defer cancel()
-		if err := p.join(ctx, c.gate); err != nil {
+		if err := joinOne(c.ctx, c.gate, p); err != nil {
 			c.mu.Lock()
 			c.joinErrs = append(c.joinErrs, err)
 			c.mu.Unlock()

@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -191,7 +192,9 @@ func (r *run) make(n int, side float64) (made []client) {
 
 // enter lets clients in, and waits until those that have one see from their avatar.
 func (r *run) enter(ctx context.Context, clients []client) error {
-	if err := r.w.join(ctx, r.gate, clients); err != nil {
+	out, err := r.w.join(ctx, r.gate, clients, r.fail)
+	r.clients = slices.DeleteFunc(r.clients, func(c client) bool { return slices.Contains(out, c) })
+	if err != nil {
 		return err
 	}
 	return r.w.play(ctx, r.m.now()+joinWait, func() bool { return r.inside() == len(r.clients) })

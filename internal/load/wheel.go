@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -136,20 +135,37 @@ func (w *wheel) play(ctx context.Context, until time.Duration, done func() bool)
 	}
 }
 
-// join lets clients in while it ticks those that are in.
-func (w *wheel) join(ctx context.Context, g *gate, clients []client) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+// joinTries is how often a client tries: a relay that lets in many at once may not answer in time.
+const joinTries = 3
+
+func joinOne(ctx context.Context, g *gate, c client) (err error) {
+	for range joinTries {
+		one, stop := context.WithTimeout(ctx, joinWait)
+		err = c.join(one, g)
+		stop()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// join lets clients in while it ticks those that are in. It returns those that did not get in; fail is told why.
+func (w *wheel) join(ctx context.Context, g *gate, clients []client, fail func(error)) (out []client, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	next, done := make(chan client), make(chan struct{})
 	var work sync.WaitGroup
 	for range joining {
 		work.Go(func() {
 			for c := range next {
-				one, stop := context.WithTimeout(ctx, joinWait)
-				err := c.join(one, g)
-				stop()
-				if err != nil {
-					cancel(fmt.Errorf("%s cannot join: %w", c.title(), err))
+				if err := joinOne(ctx, g, c); err != nil {
+					if ctx.Err() == nil {
+						fail(fmt.Errorf("%s cannot join: %w", c.title(), err))
+					}
+					w.mu.Lock()
+					out = append(out, c)
+					w.mu.Unlock()
 					continue
 				}
 				w.mu.Lock()
@@ -177,15 +193,14 @@ func (w *wheel) join(ctx context.Context, g *gate, clients []client) error {
 			return false
 		}
 	}
-	err := w.play(ctx, 1<<62, joined)
+	if err = w.play(ctx, 1<<62, joined); err != nil {
+		cancel()
+	}
 	<-done
-	if cause := context.Cause(ctx); err == nil || errors.Is(err, context.Canceled) && cause != nil {
-		err = cause
+	if err == nil {
+		err = w.adopt()
 	}
-	if err != nil {
-		return err
-	}
-	return w.adopt()
+	return out, err
 }
 
 // remove takes a client out.
