@@ -1,6 +1,9 @@
 package layout
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Fault is one thing wrong with a declaration, with what to do about it.
 type Fault struct {
@@ -14,7 +17,9 @@ type Fault struct {
 
 func (f *Fault) Error() string {
 	what := f.Type
-	if f.Field != "" {
+	if strings.HasPrefix(f.Field, "[") { // of what is no struct
+		what += f.Field
+	} else if f.Field != "" {
 		what += "." + f.Field
 	}
 	if f.Word != "" || f.Rule == "B-011" {
