@@ -165,6 +165,9 @@ func (r *Registry) Event(now time.Duration, k *EventKind, to wire.To, who wire.P
 	if err := r.MayEvent(now, reliable, len(payload)); err != nil {
 		return 0, err
 	}
+	if c != nil && c.drives && c.pending && c.Inc != 0 {
+		return 0, ErrNoEvents // announced again: under which term it goes on only the answer says, so its values could not go along
+	}
 	e := &r.ev
 	m := wire.EventUp{Kind: k.Local, Epoch: r.Welcome.World, After: r.conn.Queued(wire.StreamControl) + uint32(len(r.backlog)), To: to, Who: who, Payload: payload}
 	var ref *sentRef
@@ -174,9 +177,7 @@ func (r *Registry) Event(now time.Duration, k *EventKind, to wire.To, who wire.P
 		if c.Drives() && (c.Bound() && !c.pending || reliable && c.pending) {
 			if mask := (changed | c.Mark | c.lost | c.flown()) & c.Class.All &^ (c.Class.Init | c.Class.Auth | c.Class.Motion); mask != 0 {
 				r.tick++
-				if m.Tick, m.Term, m.N = r.tick, c.Term, c.n; c.pending {
-					m.Term = c.certTerm() // as announced
-				}
+				m.Tick, m.Term, m.N = r.tick, c.Term, c.n
 				m.Values, m.Mask, m.Chunk = r.current(c, mask, nil)
 				c.Mark &^= mask
 				c.lost &^= mask
@@ -479,22 +480,3 @@ func (r *Registry) far(c *Copy) bool {
 
 // Other reports whether this build has an event of that name with another payload.
 func (k *EventKind) Other() bool { return k.other }
-
-var tos = [...]string{wire.ToReach: "reach", wire.ToWorld: "world", wire.ToOwner: "owner", wire.ToHost: "host", wire.ToPlayer: "player", wire.ToAuthority: "authority"}
-
-// traceEvent tells of an event that left, came or was dropped.
-func (r *Registry) traceEvent(dir trace.Dir, k *EventKind, id wire.ID, who wire.PlayerID, size int, to wire.To, why string) {
-	t := r.tr
-	if t == nil || !t.sink.On(trace.Events) {
-		return
-	}
-	e := t.begin(trace.Events, dir, trace.EventLine, nil)
-	if k != nil {
-		e.Class = k.Name
-	}
-	e.ID, e.Owner, e.Bytes, e.Drop = trace.ID(id), trace.ID(who), size, why
-	if dir == trace.Out && why == "" {
-		e.Path = tos[to]
-	}
-	t.sink.Take(e)
-}

@@ -261,7 +261,7 @@ func (s *Shard) values(o *Session, e *table.Entity, m *wire.EventUp) {
 		return
 	}
 	term := m.Term
-	if m.Inc == 0 && e.Nonce == m.Nonce && e.RoleVer == e.Born || term == e.AnnTerm && term != 0 {
+	if m.Inc == 0 && e.Nonce == m.Nonce && e.RoleVer == e.Born {
 		term = e.Term // its driver has not been told yet, and it has had no other
 	}
 	if term != e.Term {
