@@ -2,6 +2,7 @@ package shard
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/throng-dev/throng/internal/session"
 	"github.com/throng-dev/throng/internal/table"
@@ -86,7 +87,7 @@ func (o *Session) passEvents() {
 	keep := v.waiting[:0]
 	for _, x := range v.waiting {
 		l := line{x.player, x.id}
-		if !full && !contains(blocked, l) {
+		if !full && !slices.Contains(blocked, l) {
 			m, ready := o.head(x)
 			if ready && int(x.kind.Num) <= v.told {
 				if o.conn.Unacked()+len(x.payload) > eventWindow {
@@ -113,15 +114,6 @@ func (o *Session) passEvents() {
 	if len(keep) == 0 && cap(keep) > 64 {
 		v.waiting = nil
 	}
-}
-
-func contains(lines []line, l line) bool {
-	for i := range lines {
-		if lines[i] == l {
-			return true
-		}
-	}
-	return false
 }
 
 // head is what a recipient is told about an event besides its payload. It is not ready while the introduction of what the event is
