@@ -160,7 +160,7 @@ func (w *world) zombies() string {
 			case wrong != "":
 			case c.Class.Local != 0 && p.shown[c.ID] != c:
 				wrong = fmt.Sprintf("has no body of %x", c.ID[:4])
-			case e == nil && placed && !c.Bound() && (w.mode.More["audience"] > 0 || !w.at(p).Gone(c.ID)): // stands on every client, with or without a source
+			case e == nil && placed && !c.Bound() && !w.at(p).Gone(c.ID): // stands on every client, with or without a source
 			case e != nil && e.Flags&wire.EntityPlaced != 0 && !c.Bound(): // out of reach
 			case e == nil || e.Inc != c.Inc:
 				wrong = fmt.Sprintf("holds zombie %s; relay %v, gone %v", describe(c), e != nil, w.at(p).Gone(c.ID))

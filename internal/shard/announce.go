@@ -239,6 +239,7 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 	}
 	if s.cfg.Key != nil && !hmac.Equal(m.Cert, s.mac(m.ID, c.ID, m.Inc, m.Term, o.Player)) {
 		s.stats.Refused++
+		s.fault = errCert
 		o.refuse(m, wire.RefusedRights)
 		return
 	}
@@ -297,6 +298,7 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 func (s *Shard) heardGone(o *Session, m *wire.Entity) {
 	if s.cfg.Key != nil && !hmac.Equal(m.Cert, s.mac(m.ID, 0, m.Inc, 0, wire.PlayerID{})) {
 		s.stats.Refused++
+		s.fault = errCert
 		return
 	}
 	if e := s.table.ByID(m.ID); e != nil && e.Inc <= m.Inc {
@@ -363,8 +365,9 @@ func (s *Shard) kill(e *table.Entity, why wire.Why, by wire.PlayerID) {
 		return
 	}
 	s.goes(e)
-	for _, o := range s.sessions { // who placed it has a body, in reach or not
-		if o.placed[e.ID] && s.admits(o, e) {
+	// Who placed it has a body, in reach or not, and so it has who may not know of it any more: it named the id itself.
+	for _, o := range s.sessions {
+		if o.placed[e.ID] {
 			o.refuse(&wire.Entity{ID: e.ID, Inc: e.Inc}, wire.RefusedDead)
 		}
 	}
