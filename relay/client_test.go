@@ -48,7 +48,9 @@ func play(t *testing.T, cfg relay.Config, f func(s *stage)) {
 }
 
 func (s *stage) serve(cfg relay.Config) {
-	cfg.Logger = quiet
+	if cfg.Logger == nil {
+		cfg.Logger = quiet
+	}
 	srv, err := relay.New(cfg)
 	if err != nil {
 		s.Fatal(err)

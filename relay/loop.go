@@ -53,7 +53,8 @@ type loop struct {
 	warnAt    time.Duration
 	unwarned  int // refusals not logged since the last that was
 	passAt    time.Duration
-	unpassed  int // the same for what observing worlds let pass
+	unpassed  int           // the same for what observing worlds let pass
+	dropAt    time.Duration // when the next line about dropped input may be written
 	counts    counts
 }
 

@@ -38,6 +38,8 @@ type peer struct {
 
 	messages, bytes allowance
 	malformed       int
+	dropAt          time.Duration // when the next line about its dropped input may be written
+	undropped       int           // drops not logged since the last that was
 
 	// Of a peer that must end: set inside the handler, done when the packet is.
 	code wire.CloseCode

@@ -48,6 +48,7 @@ func (r *loop) enter(key worldKey) *world {
 		Settle:     r.cfg.Settle,
 		MayJoin:    r.mayJoin(key, cfg),
 		Tolerated:  func(o *shard.Session, e *table.Entity, what string) { r.tolerated(key, o, e, what) },
+		Dropped:    func(o *shard.Session, d shard.Drop) { r.dropped(key, o, d) },
 		Budget:     cfg.Budget, SessionEntities: cfg.SessionEntities, MaxEntities: cfg.MaxEntities, EventRate: cfg.EventRate, EventSize: cfg.EventSize,
 	})
 	r.worlds = append(r.worlds, w)

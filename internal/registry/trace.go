@@ -111,14 +111,8 @@ var kinds = [...]string{
 	wire.MsgRefused: trace.Refused, wire.MsgRequested: trace.Request,
 }
 
-// Whys are the reasons of departures, Refusals those of MsgRefused and MsgRejected, for people.
-var (
-	Whys     = [...]string{wire.WhyOutOfReach: "out of reach", wire.WhyDestroyed: "destroyed", wire.WhyStale: "stale", wire.WhyReleased: "session released"}
-	Refusals = [...]string{wire.RefusedIDHeld: "id held", wire.RefusedInvalid: "invalid", wire.RefusedDead: "destroyed", wire.RefusedLimit: "full",
-		wire.RefusedNoHost: "no host", wire.RefusedRights: "no right", wire.RefusedNotDriver: "not the driver", wire.RefusedOverdone: "overridden",
-		wire.RefusedAbsent: "not in the world",
-		wire.RefusedParked: "waits"}
-)
+// Whys are the reasons of departures, for people.
+var Whys = [...]string{wire.WhyOutOfReach: "out of reach", wire.WhyDestroyed: "destroyed", wire.WhyStale: "stale", wire.WhyReleased: "session released"}
 
 func textOf(names []string, i uint8) string {
 	if int(i) < len(names) {
@@ -232,11 +226,11 @@ func (r *Registry) traceEntity(dir trace.Dir, kind byte, m *wire.Entity, size in
 	case wire.MsgOverrideUp:
 		cat, what, path = trace.State, trace.Delta, trace.Override
 	case wire.MsgRejected:
-		cat, what, drop, text = trace.State, trace.Rejected, trace.ByRelay, textOf(Refusals[:], m.Reason)
+		cat, what, drop, text = trace.State, trace.Rejected, trace.ByRelay, textOf(wire.Refusals[:], m.Reason)
 	case wire.MsgRefused:
-		what, drop, text = trace.Refused, trace.ByRelay, textOf(Refusals[:], m.Reason)
+		what, drop, text = trace.Refused, trace.ByRelay, textOf(wire.Refusals[:], m.Reason)
 	case wire.MsgGrantRefused:
-		what, drop, text = trace.Grant, trace.ByRelay, textOf(Refusals[:], m.Reason)
+		what, drop, text = trace.Grant, trace.ByRelay, textOf(wire.Refusals[:], m.Reason)
 	case wire.MsgSpawn, wire.MsgAgain, wire.MsgAssign, wire.MsgRelease:
 		what, path = kinds[kind], trace.Baseline
 	case wire.MsgGone, wire.MsgOverride: // the one is about the past, the other is told when it was judged

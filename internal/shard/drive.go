@@ -16,6 +16,7 @@ func (s *Shard) grant(o *Session, m *wire.Entity) {
 	if e == nil || e.Inc != m.Inc || e.Driver != o.number || e.Term != m.Term || e.Revoking {
 		s.stats.Refused++
 		s.stats.NotDriver++
+		s.why = wire.RefusedNotDriver
 		return
 	}
 	s.unpark(e)
@@ -50,6 +51,7 @@ func (s *Shard) grant(o *Session, m *wire.Entity) {
 }
 
 func (s *Shard) denyGrant(o *Session, m *wire.Entity, reason uint8) {
+	s.why = reason
 	s.stats.Refused++
 	s.answerGrant(o, m, reason)
 }

@@ -101,6 +101,7 @@ func (o *Session) event(body []byte, reliable bool) {
 	m, err := wire.ParseEventUp(body)
 	if err != nil {
 		s.stats.EventsMalformed++
+		s.fault = err
 		return
 	}
 	if m.About && m.Epoch == o.epoch { // whatever becomes of the event, its sender takes them for sent
@@ -206,6 +207,7 @@ func (s *Shard) route(o *Session, m *wire.EventUp, reliable bool) {
 		refuse(wire.UndeliveredRights, &s.stats.EventsRefused)
 		return
 	case k == nil:
+		s.fault = errKind
 		refuse(wire.UndeliveredKind, &s.stats.EventsRefused)
 		return
 	case len(m.Payload) > s.cfg.EventSize:

@@ -23,6 +23,7 @@ func (s *Shard) motion(o *Session, body []byte) {
 	at, deltas, err := wire.ParseMotion(body, now)
 	if err != nil {
 		s.stats.Malformed++
+		s.fault = err
 		return
 	}
 	if int32(now-at) < 0 {

@@ -207,6 +207,7 @@ func (o *Session) Conn() *session.Conn { return o.conn }
 
 // Frame is part of session.Handler.
 func (o *Session) Frame(_ uint64, kind byte, body []byte) {
+	was := o.shard.failures()
 	switch kind {
 	case wire.KindDeltas:
 		o.shard.deltas(o, body)
@@ -215,14 +216,23 @@ func (o *Session) Frame(_ uint64, kind byte, body []byte) {
 	case wire.KindEventUp:
 		o.event(body, false)
 	}
+	o.shard.tellDrop(o, was, Drop{Frame: true, Kind: kind})
 }
 
 // Message is part of session.Handler.
 func (o *Session) Message(_ uint64, stream int, msg []byte) {
-	if stream >= wire.StreamEvents && stream < wire.StreamEvents+wire.EventStreams && o.open && len(msg) > 0 && msg[0] == wire.MsgEventUp {
+	if len(msg) > 0 {
+		was := o.shard.failures()
+		o.heed(stream, msg)
+		o.shard.tellDrop(o, was, Drop{Kind: msg[0]})
+	}
+}
+
+func (o *Session) heed(stream int, msg []byte) {
+	if stream >= wire.StreamEvents && stream < wire.StreamEvents+wire.EventStreams && o.open && msg[0] == wire.MsgEventUp {
 		o.event(msg[1:], true)
 	}
-	if stream != wire.StreamControl || !o.open || len(msg) == 0 {
+	if stream != wire.StreamControl || !o.open {
 		return
 	}
 	s := o.shard
@@ -260,6 +270,7 @@ func (o *Session) Message(_ uint64, stream int, msg []byte) {
 	}
 	if err != nil {
 		s.stats.Malformed++
+		s.fault = err
 	}
 	if kind := msg[0]; kind != wire.MsgRestrict && kind != wire.MsgAttach {
 		o.ahead = ahead{} // what it was said for has come, or does not
@@ -389,6 +400,7 @@ func (s *Shard) tellRoster() {
 }
 
 func (o *Session) refuse(m *wire.Entity, reason uint8) {
+	o.shard.why = reason
 	r := wire.Entity{ID: m.ID, Inc: m.Inc, Nonce: m.Nonce, Reason: reason}
 	o.queue(wire.AppendEntity(nil, wire.MsgRefused, &r))
 }

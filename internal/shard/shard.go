@@ -59,6 +59,8 @@ type Config struct {
 	Given func(to *Session, payload []byte)
 	// Tolerated, if set, is called for everything that an observing world lets pass and a strict one would drop.
 	Tolerated func(o *Session, e *table.Entity, what string)
+	// Dropped, if set, is called for each frame and message of which something was refused or made no sense.
+	Dropped func(o *Session, d Drop)
 	// Handed, if set, is called whenever a session is given the drive, before it is told.
 	Handed func(e *table.Entity, to *Session)
 	// Faults plants faults for tests of the tests; empty in production.
@@ -124,6 +126,8 @@ type Shard struct {
 	started time.Duration
 	flush   uint32
 	flushed time.Duration
+
+	dropped
 
 	table   *table.Table
 	grid    *grid.Grid

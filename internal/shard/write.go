@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"math/bits"
 
 	"github.com/throng-dev/throng/internal/table"
@@ -12,11 +13,13 @@ func (s *Shard) deltas(o *Session, body []byte) {
 	w, err := wire.ParseDeltas(body)
 	if err != nil || w.Num == 0 || int(w.Num) > len(s.classes) {
 		s.stats.Malformed++
+		s.fault = cmp.Or(err, errClass)
 		return
 	}
 	c := s.classes[w.Num-1]
 	if (c.Motion != 0) != s.capture.timed {
 		s.stats.Malformed++
+		s.fault = errMotion
 		return
 	}
 	w.Walk(&c.Class)
@@ -29,8 +32,9 @@ func (s *Shard) deltas(o *Session, body []byte) {
 		s.stats.Deltas++
 		s.delta(o, c, tick, &d)
 	}
-	if w.Err() != nil {
+	if err := w.Err(); err != nil {
 		s.stats.Malformed++
+		s.fault = err
 	}
 }
 
@@ -38,10 +42,16 @@ func (s *Shard) delta(o *Session, c *table.Class, tick uint32, d *wire.Delta) {
 	e := s.table.ByHandle(d.Handle)
 	if e == nil || e.Dead || e.Gen != d.Gen && !s.cfg.Faults.ReuseNow || e.Class != c {
 		s.stats.NoHandle++
+		if e == nil {
+			s.forge(errHandle)
+		}
 		return
 	}
 	if e.Driver != o.number || e.Term.N() != d.Term {
 		s.stats.Stale++ // at most one (driver, term) is accepted
+		if e.Driver != o.number && e.Term.N() == d.Term {
+			s.forge(errForged) // who lost the drive writes under an older term
+		}
 		return
 	}
 	if d.Mask == 0 { // it is there, and that is all
@@ -109,6 +119,7 @@ func (s *Shard) reject(o *Session, e *table.Entity, slots, sent uint64) {
 	case now != 0:
 		e.Rejected = wire.RefusedInvalid
 	}
+	s.why = e.Rejected
 	if now == 0 {
 		delete(s.rejected, e.Handle)
 	} else {
@@ -172,6 +183,7 @@ func (s *Shard) override(o *Session, m *wire.Entity) {
 const overrideRoom = 64 << 10
 
 func (s *Shard) refuseOverride(o *Session, m *wire.Entity, reason uint8) {
+	s.why = reason
 	s.stats.Refused++
 	r := wire.Entity{ID: m.ID, Inc: m.Inc, Reason: reason, Mask: m.Mask}
 	o.queue(wire.AppendEntity(nil, wire.MsgRejected, &r))
