@@ -71,6 +71,9 @@ func Claimed() SpawnOption {
 
 // Spawn puts e into the world. This client drives it, its player owns it, and everybody in reach gets one with the same
 // values; OnSpawn runs here before Spawn returns. The fields may be set before, or in OnSpawn.
+//
+// A struct is one entity: to spawn it again while it is in a world is ErrSpawned. If the call names the id it has, with WithID or AsAvatar,
+// it is what was asked for already: nil, and nothing happens. The same goes for Place with its name.
 func (w *World) Spawn(e Object, opts ...SpawnOption) error {
 	defer w.leave(w.enter("Spawn"))
 	o := spawnOptions{delay: -1}
@@ -113,6 +116,22 @@ func (w *World) Place(name string, e Object, opts ...SpawnOption) error {
 	return w.add(fmt.Sprintf("placing %q as", name), e, &o)
 }
 
+// again reports that the entity stands already as it is to be added (B-056): under the id that the call names, by its name, WithID or
+// AsAvatar, and by this player, unless it is a placed one. A call that names no id asks for another entity, which takes another struct.
+func (o *spawnOptions) again(w *World, e Object) bool {
+	b := w.bodyOf(e)
+	switch {
+	case b == nil || b.gone || w.phase == Closed || o.id != b.e.id || o.flags&wire.EntityRespawn != 0:
+		return false
+	case !o.named && o.flags&(wire.EntityAvatar|wire.EntityPlaced) == 0:
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	placed := b.e.c.Flags&wire.EntityPlaced != 0
+	return placed == (o.flags&wire.EntityPlaced != 0) && (placed || b.e.owner == w.self)
+}
+
 func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 	e := o.entity()
 	fail := func(err error) error { return w.wrap(err, "%s %T", doing, o) }
@@ -120,6 +139,8 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 	switch {
 	case k == nil:
 		return fail(ErrClass)
+	case opt.again(w, o):
+		return nil
 	case e.w != nil:
 		return fail(ErrSpawned)
 	case unused(o) != nil:
