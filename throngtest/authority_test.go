@@ -198,7 +198,7 @@ func TestB110ActorsAndTheirRoles(t *testing.T) {
 	})
 }
 
-// R-31, B-113: who may not know of an actor is sent not one message that names it, not when it is spawned, not when the relay
+// R-31, B-113, P13: who may not know of an actor is sent not one message that names it, not when it is spawned, not when the relay
 // restarts, not when it ends.
 func TestR31DeniedFromBeforeTheSpawn(t *testing.T) {
 	keep(t, func(t *testing.T, n *throngtest.Net, server *throng.World) {

@@ -186,7 +186,8 @@ func TestB100Recipients(t *testing.T) {
 	})
 }
 
-// TestB102SendingToNobody is an error at the call; what only the relay can know is told.
+// TestB102SendingToNobody is an error at the call; what only the relay can know is told. P100: so is a kind of event that is not in the
+// schema, instead of an event that nobody takes.
 func TestB102SendingToNobody(t *testing.T) {
 	talk(t, func(t *testing.T, n *throngtest.Net) {
 		var lost []throng.Undelivered
@@ -206,7 +207,7 @@ func TestB102SendingToNobody(t *testing.T) {
 			"foreign":       {Calls.ToReach(a, full("foreign"), Say{}), throng.ErrForeign},
 			"nil":           {Calls.ToReach(a, nil, Say{}), throng.ErrForeign},
 			"two":           {Calls.ToWorld(a, Say{}, placed, placed), throng.ErrAbout},
-			"P100 schema":   {throng.NewEvent[int8]("other", throng.EventConfig{}).ToWorld(a, 1), throng.ErrEvent},
+			"schema":        {throng.NewEvent[int8]("other", throng.EventConfig{}).ToWorld(a, 1), throng.ErrEvent},
 			"too large":     {Quick.ToWorld(a, Say{Text: string(make([]byte, 901))}), throng.ErrTooLarge},
 			"no authority":  {Calls.ToAuthority(a, Say{}), throng.ErrNoAuthority},
 			"nobody around": {Calls.ToWorld(a, Say{}), nil},

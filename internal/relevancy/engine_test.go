@@ -109,6 +109,7 @@ func TestB112V16DenyClosesInOneTickWhateverElseSaysYes(t *testing.T) {
 	}
 }
 
+// P13: as long as the owner is not known, the actor is offered to nobody: there is no body to take away later.
 func TestB111V5UnknownOwnerOpensNothingAndRaisesAnAlarm(t *testing.T) {
 	s := stage{Engine: New(Policy{}), rule: yes}
 	v, n := s.AddViewer(bob), s.AddActor(0)
