@@ -87,6 +87,7 @@ type actor struct {
 	known     bool
 	ownerless bool
 	begun     bool
+	announced bool // to the relay
 	noStandIn bool
 	direct    throng.Object // who possesses it
 	name      string        // persistent
@@ -309,8 +310,12 @@ func (s *Server) announce() {
 			continue
 		}
 		v := s.viewersOf(a)
-		if s.inWorld(a) {
+		switch {
+		case s.inWorld(a):
 			s.check(s.world.SetViewers(a.o, v))
+			continue
+		case a.announced: // somebody ended it who may
+			s.forget(a, Gone)
 			continue
 		}
 		if a.life != Published {
@@ -322,6 +327,7 @@ func (s *Server) announce() {
 			s.forget(a, Gone)
 			continue
 		}
+		a.announced = true
 	}
 	s.touched = s.touched[:0]
 }

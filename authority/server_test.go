@@ -77,6 +77,12 @@ func play(t *testing.T, cfg authority.Config, f func(t *testing.T, p *stage)) {
 // authority joins a trusted server; Run ticks it.
 func (p *stage) authority(name string, cfg authority.Config) *authority.Server {
 	p.t.Helper()
+	return p.authorityOf(Schema, name, cfg, nil)
+}
+
+// authorityOf is authority for another schema, with a step of its own.
+func (p *stage) authorityOf(schema *throng.Schema, name string, cfg authority.Config, step func()) *authority.Server {
+	p.t.Helper()
 	c := p.Config(name, cfg.Config)
 	c.TokenSource = throngtest.Authority(name)
 	cfg.Config = c
@@ -87,11 +93,19 @@ func (p *stage) authority(name string, cfg authority.Config) *authority.Server {
 	}
 	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
 	defer cancel()
-	s, err := authority.Join(ctx, p.Addr(), Schema, cfg)
+	s, err := authority.Join(ctx, p.Addr(), schema, cfg)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.AddTick(name, s.World(), s.Tick)
+	p.AddTick(name, s.World(), func(more func()) error {
+		return s.Tick(func() {
+			for _, f := range []func(){step, more} {
+				if f != nil {
+					f()
+				}
+			}
+		})
+	})
 	p.t.Cleanup(func() { s.Close() })
 	return s
 }

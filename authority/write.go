@@ -20,9 +20,9 @@ const forgetWriting = 10 * time.Minute
 
 // Write sends fields of an entity that a player drives, by their addresses, with the values they have now: auth fields, and
 // others as a correction that the player's client goes on from. Auth fields are sent again whenever the entity comes back without
-// them. Of an actor of this Server nothing needs to be written: its fields leave by themselves.
+// them. What this Server drives needs no Write: its fields leave by themselves.
 func (s *Server) Write(o throng.Object, fields ...any) error {
-	if s.actors[o] != nil {
+	if s.world.Drives(o) {
 		return s.world.MarkDirty(o, fields...)
 	}
 	if err := s.world.Override(o, fields...); err != nil {

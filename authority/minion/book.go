@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -97,23 +98,20 @@ func (b *Book) Request(now time.Duration, from throng.PlayerID, r Request) (Key,
 		}
 		return Key{}, errors.New("throng: that minion is granted already: said so again")
 	}
-	key := Key{from, r.Seq, o.gens[r.Seq]}
+	key := Key{Player: from, Seq: r.Seq, Gen: o.gens[r.Seq]}
 	if key.Gen != 0 || r.Seq+window < o.newest {
 		b.stats.Stale++
 		b.send(from, Revoke{Key: key, Reason: Ended})
 		return Key{}, fmt.Errorf("throng: a request for minion %v that ended before: refused", key)
 	}
-	o.tokens = min(o.tokens+b.cfg.Rate*(now-o.refill).Seconds(), float64(b.cfg.Burst))
-	o.refill = now
 	switch {
-	case o.tokens < 1:
+	case !o.take(now, &b.cfg):
 		b.stats.Limited++
 		return Key{}, b.refuse(o, key, TooFast, "")
 	case len(o.grants) >= b.cfg.PerPlayer:
 		b.stats.Limited++
 		return Key{}, b.refuse(o, key, TooMany, "")
 	}
-	o.tokens--
 	if b.cfg.Validate != nil {
 		if err := b.cfg.Validate(from, r); err != nil {
 			b.stats.Refused++
@@ -121,10 +119,20 @@ func (b *Book) Request(now time.Duration, from throng.PlayerID, r Request) (Key,
 		}
 	}
 	o.used(r.Seq)
-	key.Gen = 1
+	key.Gen, key.Line = 1, rand.Uint64()|1
 	o.gens[r.Seq] = 1
 	o.grants[r.Seq] = &Granted{Grant: Grant{Key: key, Kind: r.Kind, Pose: r.Pose}}
 	return key, nil
+}
+
+// take takes a token of the player's rate, if there is one.
+func (o *owner) take(now time.Duration, cfg *BookConfig) bool {
+	o.tokens = min(o.tokens+cfg.Rate*(now-o.refill).Seconds(), float64(cfg.Burst))
+	if o.refill = now; o.tokens < 1 {
+		return false
+	}
+	o.tokens--
+	return true
 }
 
 // refuse answers a request that is not granted. Its number may be used again: nothing was made.
@@ -148,13 +156,23 @@ func (o *owner) used(seq uint32) {
 	}
 }
 
+// Sync answers a player's program that would like to know all of its grants. It is bounded like requests.
+func (b *Book) Sync(now time.Duration, from throng.PlayerID) {
+	o := b.owner(from)
+	if !o.take(now, &b.cfg) {
+		b.stats.Limited++
+		return
+	}
+	b.state(o, from)
+}
+
 // Reserve makes a key for a minion that the authority gives unasked. Call Grant next.
 func (b *Book) Reserve(to throng.PlayerID, kind uint32) Key {
 	o := b.owner(to)
 	o.unasked++
 	seq := FirstUnasked + o.unasked
 	o.gens[seq]++
-	key := Key{to, seq, o.gens[seq]}
+	key := Key{to, seq, o.gens[seq], rand.Uint64() | 1}
 	o.grants[seq] = &Granted{Grant: Grant{Key: key, Kind: kind}}
 	delete(o.gens, seq-window)
 	return key
@@ -180,7 +198,7 @@ func (b *Book) Find(k Key) *Granted { return b.find(k) }
 
 func (b *Book) find(k Key) *Granted {
 	if o := b.players[k.Player]; o != nil {
-		if g := o.grants[k.Seq]; g != nil && g.Key == k {
+		if g := o.grants[k.Seq]; g != nil && g.Key.names(k) {
 			return g
 		}
 	}
@@ -209,9 +227,10 @@ func (b *Book) Give(k Key, to throng.PlayerID) (Key, error) {
 	}
 	held := *g
 	key := b.Reserve(to, held.Kind)
+	key.Line = held.Key.Line
+	b.find(key).Key.Line = key.Line
 	delete(b.players[k.Player].grants, k.Seq)
-	b.send(k.Player, Revoke{Key: k, Reason: GivenAway, Next: key})
-	b.find(key).Was = k
+	b.send(k.Player, Revoke{Key: held.Key, Reason: GivenAway})
 	return key, b.Grant(key, held.Actor, held.Pose, held.Health)
 }
 
@@ -264,6 +283,11 @@ func (b *Book) Present(p throng.PlayerID, present bool) {
 		}
 		return
 	}
+	b.state(o, p)
+}
+
+// state queues all grants of a player.
+func (b *Book) state(o *owner, p throng.PlayerID) {
 	o.number++
 	st := State{Number: o.number}
 	for _, g := range o.grants {

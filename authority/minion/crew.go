@@ -48,8 +48,7 @@ type dummy struct {
 	sent    bool // the hint below counts
 	actor   Pose
 	drifted time.Duration // since when more than softly; 0: it is not
-	next    Key           // given away: under this key its proxy will come
-	until   time.Duration // and it is waited for
+	until   time.Duration // given away: so long it waits for its proxy; 0: it is not
 }
 
 // CrewStats counts from the start.
@@ -70,7 +69,7 @@ func NewCrew(self throng.PlayerID, seq uint32, cfg CrewConfig) *Crew {
 	if cfg.Radius == 0 {
 		cfg.Radius = 34
 	}
-	c := &Crew{cfg: cfg, self: self, seq: seq % FirstUnasked, held: map[slot]*dummy{}, gens: map[slot]uint16{}}
+	c := &Crew{cfg: cfg, self: self, seq: seq % FirstUnasked, held: map[slot]*dummy{}, gens: map[slot]uint16{}, out: []any{Sync{}}}
 	c.guard.arrived = func(k Key) {
 		if d := c.held[k.slot()]; d != nil {
 			c.drop(d, GivenAway, "")
@@ -85,6 +84,10 @@ func (c *Crew) Stats() CrewStats { return c.stats }
 // Guard is the guard over this client's bodies.
 func (c *Crew) Guard() *Guard { return &c.guard }
 
+// Resync asks the authority for all grants again. Call it when the World is live again after its connection was lost (Config.OnState):
+// what was said meanwhile may be lost.
+func (c *Crew) Resync() { c.out = append(c.out, Sync{}) }
+
 // Request makes a dummy at once and asks the authority for the minion. The key has no generation yet.
 func (c *Crew) Request(now time.Duration, kind uint32, p Pose) Key {
 	if c.seq++; c.seq >= FirstUnasked {
@@ -93,21 +96,20 @@ func (c *Crew) Request(now time.Duration, kind uint32, p Pose) Key {
 	k := Key{Player: c.self, Seq: c.seq}
 	r := Request{Seq: c.seq, Kind: kind, Pose: p}
 	c.stats.Asked++
-	c.make(k, Key{}, kind, p, &dummy{key: k, asked: now, request: r})
+	c.make(k, kind, p, &dummy{key: k, asked: now, request: r})
 	c.out = append(c.out, r)
 	return k
 }
 
-func (c *Crew) make(k, was Key, kind uint32, p Pose, d *dummy) {
+func (c *Crew) make(k Key, kind uint32, p Pose, d *dummy) {
 	c.held[k.slot()] = d
-	c.guard.claim(k, was)
+	c.guard.claim(k)
 	c.cfg.Make(k, kind, p)
 }
 
 func (c *Crew) drop(d *dummy, why Reason, text string) {
 	delete(c.held, d.key.slot())
 	c.guard.release(d.key)
-	c.guard.unawait(d.next)
 	c.cfg.Drop(d.key, why, text)
 }
 
@@ -122,7 +124,7 @@ func (c *Crew) Keys() []Key {
 }
 
 // Has reports whether there is a stand-in of that key now.
-func (c *Crew) Has(k Key) bool { d := c.held[k.slot()]; return d != nil && d.key == k }
+func (c *Crew) Has(k Key) bool { d := c.held[k.slot()]; return d != nil && d.key.names(k) }
 
 // Receive handles a message of the authority: Grant, Revoke, Event, Hint, Formation or State. The caller has checked that an
 // authority sent it. Stale and doubled messages change nothing.
@@ -156,7 +158,7 @@ func (c *Crew) newer(k Key, version uint32) *dummy {
 		c.stats.Foreign++
 		return nil
 	}
-	if d == nil || d.key != k || !d.next.IsZero() || !after(version, d.version) {
+	if d == nil || !d.key.names(k) || d.until != 0 || !after(version, d.version) {
 		c.stats.Stale++
 		return nil
 	}
@@ -175,7 +177,7 @@ func (c *Crew) granted(g Grant) {
 	}
 	d := c.held[k.slot()]
 	switch {
-	case d != nil && d.key == k:
+	case d != nil && d.key.names(k):
 		if after(g.Version, d.version) {
 			d.version = g.Version
 		}
@@ -191,11 +193,11 @@ func (c *Crew) granted(g Grant) {
 	c.stats.Granted++
 	switch {
 	case d == nil:
-		c.make(k, g.Was, g.Kind, g.Pose, &dummy{key: k, version: g.Version, number: g.Number})
+		c.make(k, g.Kind, g.Pose, &dummy{key: k, version: g.Version, number: g.Number})
 	default: // the one that was asked for, or of an older generation whose end is on its way
 		old := d.key
-		c.guard.claim(k, g.Was)
-		c.guard.unawait(d.next)
+		c.guard.release(old)
+		c.guard.claim(k)
 		*d = dummy{key: k, version: g.Version, number: g.Number}
 		if c.cfg.Renamed != nil {
 			c.cfg.Renamed(old, k)
@@ -218,9 +220,9 @@ func (c *Crew) revoked(now time.Duration, r Revoke) {
 		return
 	}
 	c.stats.Revoked++
-	if r.Reason == GivenAway && !r.Next.IsZero() && !c.guard.standing(r.Next) {
-		d.next, d.until = r.Next, now+SwapWithin
-		c.guard.await(r.Next, d.key)
+	if r.Reason == GivenAway {
+		d.until = now + SwapWithin
+		c.guard.await(d.key)
 		return
 	}
 	c.drop(d, r.Reason, r.Text)
@@ -236,7 +238,7 @@ func (c *Crew) reconcile(now time.Duration, st State) {
 	for _, k := range c.Keys() {
 		d := c.held[k.slot()]
 		switch {
-		case d == nil || named[k.slot()] || !d.next.IsZero():
+		case d == nil || named[k.slot()] || d.until != 0:
 		case k.Gen == 0:
 			d.asked = now
 			c.out = append(c.out, d.request)
@@ -258,7 +260,7 @@ func (c *Crew) Tick(now time.Duration) {
 			c.drop(d, NoAnswer, "")
 			continue
 		}
-		if !d.next.IsZero() {
+		if d.until != 0 {
 			if now >= d.until {
 				c.drop(d, GivenAway, "")
 			}
@@ -299,7 +301,7 @@ func (c *Crew) Travel() {
 	clear(c.gens)
 }
 
-// Out returns what is to be sent to the authority, reliably and in this order, and forgets it: Request and Close.
+// Out returns what is to be sent to the authority, reliably and in this order, and forgets it: Sync, Request, Close.
 func (c *Crew) Out() []any {
 	out := c.out
 	for _, r := range c.guard.take() {

@@ -1,6 +1,7 @@
 package minion
 
 import (
+	"errors"
 	"time"
 
 	"github.com/throng-dev/throng"
@@ -9,6 +10,7 @@ import (
 // The messages as events of throng. All are reliable but hints: what one authority sends to one player arrives in order.
 var (
 	requests   = throng.NewEvent[Request]("throng.minion.request", throng.EventConfig{Reliable: true})
+	syncs      = throng.NewEvent[Sync]("throng.minion.sync", throng.EventConfig{Reliable: true})
 	closes     = throng.NewEvent[Close]("throng.minion.close", throng.EventConfig{Reliable: true})
 	states     = throng.NewEvent[State]("throng.minion.state", throng.EventConfig{Reliable: true})
 	grants     = throng.NewEvent[Grant]("throng.minion.grant", throng.EventConfig{Reliable: true})
@@ -20,7 +22,7 @@ var (
 
 // Items are the events of this package. A game gives them to its schema, on all sides.
 func Items() []throng.Item {
-	return []throng.Item{requests, closes, states, grants, revokes, happenings, formations, hints}
+	return []throng.Item{requests, syncs, closes, states, grants, revokes, happenings, formations, hints}
 }
 
 // Hooks are for the client's throng.Config: what an authority sends reaches the crew that get returns, if it is there yet. now is the clock
@@ -40,18 +42,33 @@ func heard[M any](e *throng.Event[M], get func() *Crew, now func() time.Duration
 	})
 }
 
-// Send sends what the crew has to say. Call it each tick, within the World's step.
+// passing is nil for what will be otherwise in a while: no authority is there, or the connection is down or full.
+func passing(err error) error {
+	if errors.Is(err, throng.ErrNoAuthority) || errors.Is(err, throng.ErrNotLive) || errors.Is(err, throng.ErrBackpressure) {
+		return nil
+	}
+	return err
+}
+
+// Send sends what the crew has to say. Call it each tick, within the World's step. What cannot be sent now is sent with a later tick.
 func (c *Crew) Send(w *throng.World) error {
 	for i, m := range c.out {
-		if err := requests.ToAuthority(w, m.(Request)); err != nil {
+		var err error
+		switch m := m.(type) {
+		case Request:
+			err = requests.ToAuthority(w, m)
+		case Sync:
+			err = syncs.ToAuthority(w, m)
+		}
+		if err != nil {
 			c.out = append(c.out[:0], c.out[i:]...) // with the next tick
-			return err
+			return passing(err)
 		}
 	}
 	c.out = c.out[:0]
 	for _, m := range c.guard.take() {
 		if err := closes.ToAuthority(w, m); err != nil {
-			return err
+			return passing(err)
 		}
 	}
 	return nil
@@ -69,6 +86,11 @@ func BookHooks(get func() *Book, now func() time.Duration, granted func(k Key, r
 			}
 			if k, err := b.Request(now(), i.From, r); err == nil {
 				granted(k, r)
+			}
+		}),
+		syncs.Handle(func(i throng.EventInfo, _ Sync) {
+			if b := get(); b != nil && !i.From.IsZero() {
+				b.Sync(now(), i.From)
 			}
 		}),
 		closes.Handle(func(i throng.EventInfo, m Close) {

@@ -2,14 +2,14 @@ package minion
 
 import "github.com/throng-dev/throng"
 
-// Guard lets one body stand for a key on a client, even when the server is wrong: of an owner the dummy, of another player's
+// Guard lets one body stand for a minion on a client, even when the server is wrong: of an owner the dummy, of another player's
 // minion the newest proxy. A body that it refuses must be hidden, must not collide and must not be steered around, so that it
 // cannot hold up the other; the server is asked to close it. The zero Guard is ready.
 type Guard struct {
-	dummies map[slot]Key
-	proxies map[slot]body
+	dummies map[subject]Key
+	leaving map[subject]bool // dummies that were given away: the proxy takes their place
+	proxies map[subject]body
 	refused map[throng.NetID]Key
-	awaited map[slot]Key // proxy to come → dummy that leaves when it does
 	arrived func(dummy Key)
 	out     []Close
 
@@ -17,6 +17,8 @@ type Guard struct {
 	Suppressed uint64
 	// Refuse, if set, is told of each body that is refused, the one at hand or one that was admitted before.
 	Refuse func(k Key, id throng.NetID)
+	// Show, if set, is told of a body that was refused and may stand now: the dummy that stood there is gone.
+	Show func(k Key, id throng.NetID)
 }
 
 type body struct {
@@ -24,21 +26,34 @@ type body struct {
 	id  throng.NetID
 }
 
+// subject is what one body may stand for: a minion, or what was asked for and not granted yet.
+type subject struct {
+	line uint64
+	slot slot
+}
+
+func (k Key) subject() subject {
+	if k.Line != 0 {
+		return subject{line: k.Line}
+	}
+	return subject{slot: k.slot()}
+}
+
 // Admit says whether a proxy with that key may be a body here. Call it from the class's OnSpawn, and from OnRep when the key
-// changed, after Gone with the old one; the actor needs its key as an auth field.
+// changed; the actor needs its key as an auth field.
 func (g *Guard) Admit(k Key, id throng.NetID) bool {
 	if g.proxies == nil {
-		g.proxies = map[slot]body{}
+		g.proxies = map[subject]body{}
 	}
-	if d, ok := g.awaited[k.slot()]; ok {
-		delete(g.awaited, k.slot())
-		g.arrived(d) // dummy out, proxy in: one frame
+	at := k.subject()
+	if g.leaving[at] {
+		g.arrived(g.dummies[at]) // dummy out, proxy in: one frame
 	}
-	if _, mine := g.dummies[k.slot()]; mine {
+	if _, mine := g.dummies[at]; mine {
 		g.refuse(k, id)
 		return false
 	}
-	switch old, there := g.proxies[k.slot()]; {
+	switch old, there := g.proxies[at]; {
 	case !there || old.id == id:
 	case int16(k.Gen-old.key.Gen) < 0:
 		g.refuse(k, id)
@@ -46,25 +61,25 @@ func (g *Guard) Admit(k Key, id throng.NetID) bool {
 	default:
 		g.refuse(old.key, old.id)
 	}
-	g.proxies[k.slot()] = body{k, id}
+	g.proxies[at] = body{k, id}
 	return true
 }
 
 // Gone says that a proxy left. Call it from OnDestroy, for every proxy that Admit was asked about.
 func (g *Guard) Gone(k Key, id throng.NetID) {
 	delete(g.refused, id)
-	if g.proxies[k.slot()].id == id {
-		delete(g.proxies, k.slot())
+	if g.proxies[k.subject()].id == id {
+		delete(g.proxies, k.subject())
 	}
 }
 
-// Bodies is how many bodies stand for a key's number: never more than one.
+// Bodies is how many bodies stand for a minion: never more than one.
 func (g *Guard) Bodies(k Key) int {
 	n := 0
-	if _, ok := g.dummies[k.slot()]; ok {
+	if _, ok := g.dummies[k.subject()]; ok {
 		n++
 	}
-	if _, ok := g.proxies[k.slot()]; ok {
+	if _, ok := g.proxies[k.subject()]; ok {
 		n++
 	}
 	return n
@@ -73,37 +88,62 @@ func (g *Guard) Bodies(k Key) int {
 // Refused reports whether a body was refused and is still there.
 func (g *Guard) Refused(id throng.NetID) bool { _, ok := g.refused[id]; return ok }
 
-// claim makes the dummy the body of its key: a proxy that stands there, or under the key it had before, is refused from now on.
-func (g *Guard) claim(k, was Key) {
+// claim makes the dummy the body of its minion: a proxy that stands there is refused from now on.
+func (g *Guard) claim(k Key) {
 	if g.dummies == nil {
-		g.dummies = map[slot]Key{}
+		g.dummies = map[subject]Key{}
 	}
-	g.dummies[k.slot()] = k
-	for _, s := range [...]slot{k.slot(), was.slot()} {
-		if p, there := g.proxies[s]; there {
-			delete(g.proxies, s)
-			g.refuse(p.key, p.id)
+	at := k.subject()
+	g.dummies[at] = k
+	delete(g.leaving, at)
+	if p, there := g.proxies[at]; there {
+		delete(g.proxies, at)
+		g.refuse(p.key, p.id)
+	}
+}
+
+// await lets the next proxy take the dummy's place.
+func (g *Guard) await(k Key) {
+	if g.leaving == nil {
+		g.leaving = map[subject]bool{}
+	}
+	g.leaving[k.subject()] = true
+	for _, p := range g.refused {
+		if p.subject() == k.subject() {
+			g.arrived(k) // the proxy was faster
+			return
 		}
 	}
 }
 
-func (g *Guard) await(proxy, dummy Key) {
-	if g.awaited == nil {
-		g.awaited = map[slot]Key{}
-	}
-	g.awaited[proxy.slot()] = dummy
-}
-
-func (g *Guard) unawait(proxy Key) {
-	if !proxy.IsZero() {
-		delete(g.awaited, proxy.slot())
+// release ends a dummy, unless another of the same minion has its place.
+func (g *Guard) release(k Key) {
+	if at := k.subject(); g.dummies[at].names(k) {
+		delete(g.dummies, at)
+		delete(g.leaving, at)
+		g.promote(at)
 	}
 }
 
-// standing reports whether a proxy of that key's number is here.
-func (g *Guard) standing(k Key) bool { _, ok := g.proxies[k.slot()]; return ok }
-
-func (g *Guard) release(k Key) { delete(g.dummies, k.slot()) }
+// promote lets a body stand that was refused for the sake of one that is gone.
+func (g *Guard) promote(at subject) {
+	if _, there := g.proxies[at]; there {
+		return
+	}
+	for id, k := range g.refused {
+		if k.subject() == at {
+			delete(g.refused, id)
+			if g.proxies == nil {
+				g.proxies = map[subject]body{}
+			}
+			g.proxies[at] = body{k, id}
+			if g.Show != nil {
+				g.Show(k, id)
+			}
+			return
+		}
+	}
+}
 
 func (g *Guard) refuse(k Key, id throng.NetID) {
 	if g.refused == nil {

@@ -31,6 +31,7 @@ type Key struct {
 	Player throng.PlayerID
 	Seq    uint32 // counted by the player's client, or, from FirstUnasked on, by the authority
 	Gen    uint16 // counted by the authority from 1; 0: asked for, not granted
+	Line   uint64 // the minion, whoever it was given to; 0 as long as it is not granted. It is no NetID, and nobody can guess it
 }
 
 // FirstUnasked is the first Seq of grants that nobody asked for.
@@ -52,6 +53,9 @@ type slot struct {
 }
 
 func (k Key) slot() slot { return slot{k.Player, k.Seq} }
+
+// names reports whether two keys are of one grant.
+func (k Key) names(o Key) bool { return k.slot() == o.slot() && k.Gen == o.Gen }
 
 // Pose is where a body stands: to a tenth of a unit and 0.0055°. Near the origin it takes about 10 bytes.
 type Pose struct {
@@ -101,6 +105,9 @@ type (
 		Pose Pose
 	}
 
+	// Sync asks for the State: of a program that begins to play, or whose connection was lost.
+	Sync struct{}
+
 	// Close reports that a client was shown a second body for a key; the authority should look why.
 	Close struct {
 		Key  Key
@@ -118,7 +125,6 @@ type (
 		Pose    Pose
 		Health  float32
 		Slot    uint16 // of a formation; see Formation
-		Was     Key    // its key under the player who gave it away; zero: nobody did
 		Number  uint32 // counts grants and states of the player
 	}
 
@@ -127,7 +133,6 @@ type (
 		Key    Key
 		Reason Reason
 		Text   string // for people, of Refused
-		Next   Key    // its key under the player who got it, of GivenAway
 	}
 
 	// Event says that something happened to the actor.

@@ -63,7 +63,10 @@ func deliver(now time.Duration, b *Book, crews ...*client) {
 		for _, c := range crews {
 			for _, m := range c.Out() {
 				again = true
-				if r, ok := m.(Request); ok {
+				switch r := m.(type) {
+				case Sync:
+					b.Sync(now, c.self)
+				case Request:
 					if k, err := b.Request(now, c.self, r); err == nil {
 						_ = b.Grant(k, throng.NewID(), r.Pose, 100)
 					}
@@ -88,7 +91,7 @@ func TestB114RequestMakesADummyAtOnceAndTheGrantNamesIt(t *testing.T) {
 	c.said(t, "make 1.0")
 	deliver(0, b, c)
 	c.said(t, "granted 1.1")
-	k.Gen = 1
+	k = c.Keys()[0]
 	g := b.Find(k)
 	if g == nil || g.Kind != 7 || g.Actor.IsZero() || !c.Has(k) || c.bodies[k] != at(5) {
 		t.Fatalf("granted %+v, the crew has %v", g, c.Keys())
@@ -121,7 +124,7 @@ func TestB114GrantsUnaskedMakeADummyOnArrival(t *testing.T) {
 	}
 	deliver(0, b, c)
 	c.said(t, "make 1.1")
-	if err := b.Grant(Key{ann, 9, 1}, throng.NewID(), at(5), 100); err == nil {
+	if err := b.Grant(Key{Player: ann, Seq: 9, Gen: 1}, throng.NewID(), at(5), 100); err == nil {
 		t.Error("granted what nobody asked for")
 	}
 }
@@ -164,7 +167,7 @@ func TestB114GrantsAreSentAgainOnJoin(t *testing.T) {
 }
 
 func TestB114RefusalsAndLimits(t *testing.T) {
-	b := NewBook(BookConfig{PerPlayer: 3, Rate: 1, Burst: 5, Validate: func(_ throng.PlayerID, r Request) error {
+	b := NewBook(BookConfig{PerPlayer: 3, Rate: 1, Burst: 7, Validate: func(_ throng.PlayerID, r Request) error {
 		if r.Kind == 13 {
 			return errors.New("not in this season")
 		}
@@ -185,7 +188,7 @@ func TestB114RefusalsAndLimits(t *testing.T) {
 	}
 	c.log = nil
 	b.Revoke(b.Grants(ann)[0], Ended, "")
-	for range 3 { // one token is left, of five
+	for range 3 { // one token is left, of seven
 		c.Request(0, 1, at(0))
 	}
 	deliver(0, b, c)
@@ -216,7 +219,7 @@ var zero float64
 // V52: a number that is used again, or a message that comes late, resurrects nothing.
 func TestB114StaleMessagesChangeNothing(t *testing.T) {
 	c := newClient(ann)
-	g := Grant{Key: Key{ann, FirstUnasked + 1, 3}, Version: 1, Kind: 1}
+	g := Grant{Key: Key{Player: ann, Seq: FirstUnasked + 1, Gen: 3}, Version: 1, Kind: 1}
 	c.Receive(0, Revoke{Key: g.Key}) // overtook its grant
 	c.Receive(0, g)
 	c.said(t)
@@ -227,13 +230,13 @@ func TestB114StaleMessagesChangeNothing(t *testing.T) {
 	c.Receive(0, g)
 	c.Receive(0, g)
 	c.said(t, "make 1.4")
-	c.Receive(0, Revoke{Key: Key{ann, FirstUnasked + 1, 3}})
+	c.Receive(0, Revoke{Key: Key{Player: ann, Seq: FirstUnasked + 1, Gen: 3}})
 	c.Receive(0, Event{Key: g.Key, Version: 5, Health: 5})
 	c.Receive(0, Event{Key: g.Key, Version: 4, Health: 4})
 	c.Receive(0, Event{Key: g.Key, Version: 5, Health: 5})
 	c.said(t, "told 0 5")
 	// What names another player is not ours, whoever sent it.
-	for _, m := range []any{Grant{Key: Key{bob, 1, 1}}, Revoke{Key: Key{bob, 1, 1}}, Event{Key: Key{bob, 1, 1}, Version: 9}} {
+	for _, m := range []any{Grant{Key: Key{Player: bob, Seq: 1, Gen: 1}}, Revoke{Key: Key{Player: bob, Seq: 1, Gen: 1}}, Event{Key: Key{Player: bob, Seq: 1, Gen: 1}, Version: 9}} {
 		c.Receive(0, m)
 	}
 	c.said(t)
@@ -315,14 +318,14 @@ func TestB114GuardRefusesASecondBody(t *testing.T) {
 	if g.Admit(k, id(1)) || !g.Refused(id(1)) || g.Bodies(k) != 1 || g.Suppressed != 1 {
 		t.Error("the owner has a dummy and a proxy")
 	}
-	other := Key{bob, 5, 2}
+	other := Key{Player: bob, Seq: 5, Gen: 2}
 	if !g.Admit(other, id(2)) || !g.Admit(other, id(2)) {
 		t.Error("another player's minion is refused")
 	}
-	if g.Admit(Key{bob, 5, 1}, id(3)) || g.Bodies(other) != 1 {
+	if g.Admit(Key{Player: bob, Seq: 5, Gen: 1}, id(3)) || g.Bodies(other) != 1 {
 		t.Error("an older generation is admitted beside a newer")
 	}
-	if !g.Admit(Key{bob, 5, 3}, id(4)) || g.Bodies(other) != 1 || !g.Refused(id(2)) {
+	if !g.Admit(Key{Player: bob, Seq: 5, Gen: 3}, id(4)) || g.Bodies(other) != 1 || !g.Refused(id(2)) {
 		t.Error("a newer generation does not replace an older")
 	}
 	if fmt.Sprint(refused) != fmt.Sprint([]throng.NetID{id(1), id(3), id(2)}) {
@@ -338,7 +341,7 @@ func TestB114GuardRefusesASecondBody(t *testing.T) {
 		t.Errorf("asked to close %v", closes)
 	}
 	g.Gone(k, id(1))
-	g.Gone(Key{bob, 5, 3}, id(4))
+	g.Gone(Key{Player: bob, Seq: 5, Gen: 3}, id(4))
 	if g.Refused(id(1)) || g.Bodies(other) != 0 {
 		t.Error("what is gone is remembered")
 	}
@@ -408,9 +411,10 @@ func ExampleCrew() {
 
 	// The authority's tick: spawn an actor for each key, keep it from the owner, grant.
 	for _, m := range crew.Out() {
-		key, err := book.Request(0, self, m.(Request))
-		if err == nil {
-			_ = book.Grant(key, throng.NewID(), m.(Request).Pose, 100)
+		if r, ok := m.(Request); ok {
+			if key, err := book.Request(0, self, r); err == nil {
+				_ = book.Grant(key, throng.NewID(), r.Pose, 100)
+			}
 		}
 	}
 	book.Revoke(book.Grants(self)[0], Died, "")

@@ -71,7 +71,10 @@ func converge(t *testing.T, seed uint64) bool {
 				rest = append(rest, f)
 			case f.sess != sess[f.who] || !in[f.who]:
 			case f.up:
-				if m, ok := f.msg.(Request); ok {
+				switch m := f.msg.(type) {
+				case Sync:
+					b.Sync(now, f.who)
+				case Request:
 					if k, err := b.Request(now, f.who, m); err == nil {
 						if r.IntN(6) == 0 {
 							b.Revoke(k, Refused, "no")

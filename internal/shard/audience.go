@@ -60,8 +60,10 @@ func (s *Shard) may(o *Session, e *table.Entity) bool {
 	return e.Flags&wire.EntityOwnerAlone != 0 || o.admitted(s.audiences.at(e))
 }
 
-// admitted reports whether the session is in an audience.
-func (o *Session) admitted(number uint32) bool { return number == 0 || hasBit(o.admit, number) }
+// admitted reports whether the session is in an audience. An authority is in all of them: it decides who is.
+func (o *Session) admitted(number uint32) bool {
+	return number == 0 || o.Authority || hasBit(o.admit, number)
+}
 
 // SetAudience decides who may know of a living entity. It holds before the next flush builds a byte: who loses the entity is sent a
 // departure that looks as if it had gone out of reach, who gains it a baseline, and to whom was never told of it nothing is sent
