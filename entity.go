@@ -45,6 +45,15 @@ type Object interface {
 	entity() *Entity
 }
 
+// EntityOf is the identity of an Object whose class the caller does not know, as hooks of Config get it: EntityOf(o).NetID(). It is part of the
+// object, also where a field of the game hides it by its name. EntityOf(nil) is that of nothing, in no world.
+func EntityOf(o Object) *Entity {
+	if o == nil {
+		return new(Entity)
+	}
+	return o.entity()
+}
+
 // Role is what a client's copy of an entity is. It follows from the owner. Which copy is the source now is
 // what World.Drives tells: a host-owned entity has RoleHost everywhere.
 type Role uint8

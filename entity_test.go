@@ -18,6 +18,15 @@ func TestZeroEntity(t *testing.T) {
 	if Object(&l).entity() != &l.Entity {
 		t.Error("the entity is not the one inside")
 	}
+	// A game's own name hides Entity's method, and makes the struct an Object none the less.
+	type named struct {
+		Entity
+		NetID string
+	}
+	n := &named{NetID: "n"}
+	if EntityOf(n) != &n.Entity || !EntityOf(nil).NetID().IsZero() || EntityOf(nil).Role() != RoleNone {
+		t.Error("EntityOf is not the entity inside, or that of nothing is something")
+	}
 }
 
 func TestRoles(t *testing.T) {

@@ -37,7 +37,7 @@ func ExampleHooks_load() {
 func ExampleConfig_onLeft() {
 	score := map[throng.NetID]int{}
 	cfg := throng.Config{
-		OnAppeared: func(w *throng.World, e throng.Object) { score[e.(interface{ NetID() throng.NetID }).NetID()]++ },
+		OnAppeared: func(w *throng.World, e throng.Object) { score[throng.EntityOf(e).NetID()]++ },
 		OnLeft:     func(w *throng.World, id throng.NetID, d throng.Departure) { delete(score, id) },
 		OnTimedOut: func(w *throng.World, e throng.Object) { fmt.Println("is the link broken?", w.Stats().LastHeard) },
 	}

@@ -93,4 +93,4 @@ func (s *Server) Stats() Stats {
 	return out
 }
 
-func idOf(o throng.Object) throng.NetID { return o.(interface{ NetID() throng.NetID }).NetID() }
+func idOf(o throng.Object) throng.NetID { return throng.EntityOf(o).NetID() }
