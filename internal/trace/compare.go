@@ -63,10 +63,10 @@ func (s Summary) Add(e *Event) error {
 	case Delta:
 		t.Deltas++
 		t.There = true
-		for _, f := range e.Fields {
-			if len(t.Fields) < 4*MaxFields {
-				t.Fields[f] = true
-			}
+	}
+	for _, f := range e.Fields { // an announcement has them itself, at who drives: no delta follows it
+		if len(t.Fields) < 4*MaxFields {
+			t.Fields[f] = true
 		}
 	}
 	return nil

@@ -46,6 +46,7 @@ func TestCompare(t *testing.T) {
 		"unknown owner":   {[]Event{delta}, []Event{spawn, delta}, ""},
 		"fields":          {[]Event{spawn, delta}, []Event{spawn}, "fields: only here: Fuel Lit | none that the other lacks"},
 		"fields, dropped": {[]Event{spawn, delta}, []Event{spawn, lost, lost}, "fields: only here: Fuel Lit | none that the other lacks (dropped: 2 overtaken)"},
+		"announced":       {[]Event{{What: Spawn, Dir: Out, ID: id, Owner: ann, Fields: []string{"Lit", "Fuel"}}}, []Event{spawn, delta}, ""},
 		"came back":       {[]Event{spawn}, []Event{spawn, {What: Departure, ID: id}, spawn}, ""},
 		"no entity":       {[]Event{{What: Welcome}}, nil, ""},
 	} {
