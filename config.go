@@ -199,8 +199,8 @@ var (
 	ErrNotLive = errors.New("not in the world: wait until OnState says Live")
 	// ErrClosed: the World was closed, or will not connect again.
 	ErrClosed = errors.New("the world is closed: Join again")
-	// ErrNoHost: the world has no host.
-	ErrNoHost = errors.New("the world has no host: wait for OnHost, or spawn it without OwnedByHost")
+	// ErrNoHost: the world has no host, as in its first second.
+	ErrNoHost = errors.New("the world has no host: wait for OnHost, a second after the world began, or do without")
 	// ErrIDHeld: an entity with that id is here.
 	ErrIDHeld = errors.New("an entity with that id lives: find it, or use another id")
 	// ErrSpawned: the struct is an entity already.
@@ -219,8 +219,8 @@ var (
 	ErrGone = errors.New("it was destroyed in this world: placed entities do not come back by themselves, the host may Respawn it")
 	// ErrNotDriver: another client drives the entity.
 	ErrNotDriver = errors.New("another client drives it: only its driver may do this, the host may use Override")
-	// ErrForeign: the entity is in no world, or in another one.
-	ErrForeign = errors.New("it is not in this world: Spawn or Place it first")
+	// ErrForeign: the entity is in no world, in another one, or has left this one.
+	ErrForeign = errors.New("it is not in this world: Spawn or Place it first, and let go of it in its OnDestroy")
 	// ErrClass: the class is not in the schema.
 	ErrClass = errors.New("its class is not in the schema: pass it to NewSchema")
 )

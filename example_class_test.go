@@ -68,7 +68,7 @@ func ExampleNewSchema() {
 		fmt.Println(fault)
 	}
 	// Output:
-	// throng: throng_test.Chest.Items ([]int32) is a slice: use a struct with a field per element, an entity per element, or give the type a throng.NetCodec
+	// throng: throng_test.Chest.Items ([]int32) is a slice: use a struct with a field per element, an entity per element, a throng.NetCodec for the type, or an init field if it never changes
 	// throng: throng_test.Chest.Count (int) has a size that differs between machines: use int32 or int64
 	// throng: throng_test.Door.Open: word "init" cannot stand with manual: an init field leaves once, with the spawn: drop init if it changes later, else drop manual
 	// throng: class "door" has Reach 20: use 1 to 8 chunks, or 0 for the world's

@@ -347,7 +347,8 @@ func (w *World) mayDestroy(b *body) bool {
 
 // MarkDirty makes fields leave with the next replication tick, changed or not: those that are manual, and any field of a
 // host-owned entity that this client drives as host. Without fields it marks all manual ones. Fields that leave by
-// themselves are ignored. A field is given by its address, as in w.MarkDirty(e, &e.Lits).
+// themselves are ignored, and so is what is in no world: it is sent whole when it is spawned. A field is given by its address, as in
+// w.MarkDirty(e, &e.Lits).
 func (w *World) MarkDirty(o Object, fields ...any) error {
 	defer w.leave(w.enter("MarkDirty"))
 	b := w.bodyOf(o)

@@ -46,7 +46,7 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("minions: ")
 	name := flag.String("policy", "gated", "gated, legacy, rule-only, gate-only, never or direct-owner")
-	hold := flag.Duration("hold", time.Second, "how long the dummy is watched after it has arrived")
+	hold := flag.Duration("hold", time.Second, "how long the stand-in is watched after it has arrived")
 	limit := flag.Duration("limit", 9*time.Second, "how long it may take to arrive")
 	asJSON := flag.Bool("json", false, "print one JSON object and nothing else")
 	child := flag.Bool("player", false, "be a player's process: for this program itself")

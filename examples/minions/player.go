@@ -12,7 +12,7 @@ import (
 	"github.com/throng-dev/throng/transport"
 )
 
-// player is a client: the owner asks for a minion and shows a dummy at once, an observer only looks.
+// player is a client: the owner asks for a minion and shows a stand-in, here dummy, at once, an observer only looks.
 type player struct {
 	owner  bool
 	policy policy
@@ -81,7 +81,7 @@ func (p *player) joined(w *throng.World) error {
 		Make: func(k minion.Key, _ uint32, at minion.Pose) {
 			p.key, p.dummy, p.goal = k, &Minion{Pos: throng.Vec2{X: at.At.X, Y: at.At.Y}, Key: k}, formation
 			throng.MakeStandIn(p.dummy, true)
-			p.say("a dummy: %v", p.dummy.Role())
+			p.say("a stand-in: %v", p.dummy.Role())
 		},
 		Drop:   func(minion.Key, minion.Reason, string) { p.dummy = nil },
 		Placed: func(_ minion.Key, _ uint16, at throng.Vec3Quantize10) { p.goal = throng.Vec2{X: at.X, Y: at.Y} },
@@ -143,14 +143,14 @@ func (p *player) measure(now time.Duration) {
 	switch {
 	case off <= arrival && r.Arrival == 0:
 		r.Arrival = now - p.asked
-		p.say("the dummy is there, %.2f s after it was asked for", r.Arrival.Seconds())
+		p.say("the stand-in is there, %.2f s after it was asked for", r.Arrival.Seconds())
 	case r.Arrival != 0:
 		r.MaxOff = math.Max(r.MaxOff, off)
 	case math.Abs(off-p.stillAt) > 0.01:
 		p.still, p.stillAt = now, off
 	case now-p.still > 250*time.Millisecond && r.BlockedAt == nil:
 		r.BlockedAt = &off
-		p.say("the dummy is held, %.1f from its point", off)
+		p.say("the stand-in is held, %.1f from its point", off)
 	}
 }
 

@@ -27,7 +27,7 @@ var forms = map[reflect.Kind]Form{
 	reflect.Float32: Float32, reflect.Float64: Float64, reflect.String: String,
 }
 
-const useParts = "use a struct with a field per element, an entity per element, or give the type a throng.NetCodec"
+const useParts = "use a struct with a field per element, an entity per element, a throng.NetCodec for the type, or an init field if it never changes"
 
 // refusals say why a kind cannot be a replicated value, and what to do instead (B-012, B-013).
 var refusals = map[reflect.Kind][2]string{

@@ -96,7 +96,7 @@ type Bad struct {
 	H func()           `rep:""` // want `is a function: use an enum`
 	I chan int32       `rep:""` // want `is a channel: use a field`
 	J unsafe.Pointer   `rep:""` // want `is an unsafe pointer`
-	K []byte           `rep:""` // want `\(\[\]byte\) is a slice: use a struct with a field per element, an entity per element, or give the type a throng.NetCodec`
+	K []byte           `rep:""` // want `\(\[\]byte\) is a slice: use a struct with a field per element, an entity per element, a throng.NetCodec for the type, or an init field if it never changes`
 	L map[string]int   `rep:""` // want `is a map: use a struct`
 	M [4]int32         `rep:""` // want `is an array: use a struct with a field per element`
 	N Empty            `rep:""` // want `\(reptype.Empty\) has no size, so nothing to send`
