@@ -86,7 +86,11 @@ func TestB117PoliciesAsProcesses(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			cmd := exec.CommandContext(ctx, bin, "-json", "-policy", c.policy, "-limit", "8s")
+			limit := "4s" // for who never arrives
+			if c.policy == "legacy" {
+				limit = "20s"
+			}
+			cmd := exec.CommandContext(ctx, bin, "-json", "-policy", c.policy, "-limit", limit, "-hold", "200ms")
 			out, err := cmd.Output()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
