@@ -13,7 +13,7 @@ import (
 //  1. Poll waits until a packet comes or something is due, and hands over all that has come (peer.go)
 //  2. what other goroutines asked for: Do, Close
 //  3. what time demands: those that sent no Hello, goodbyes, empty worlds
-//  4. flush: each world that is due builds its datagrams, Send takes them
+//  4. flush: each world that is due builds its datagrams, Send takes them a handful at a time
 //
 // Time is the time since the start of the loop, read when the first packet of a turn comes, again after the last.
 
@@ -46,6 +46,7 @@ type loop struct {
 	made    uint64 // worlds ever
 
 	out       []transport.Datagram
+	hand      func([]transport.Datagram) // send, made once
 	closing   bool
 	closeBy   time.Duration
 	sweepAt   time.Duration
@@ -59,9 +60,11 @@ type loop struct {
 }
 
 func newLoop(s *Server, l transport.Listener) *loop {
-	return &loop{server: s, cfg: &s.cfg, log: s.log, listener: l, resume: s.cfg.resumeKey(), start: time.Now(),
+	r := &loop{server: s, cfg: &s.cfg, log: s.log, listener: l, resume: s.cfg.resumeKey(), start: time.Now(),
 		peers: map[transport.ID]*peer{}, members: map[memberKey]*member{}, byKey: map[worldKey]*world{},
 		counts: counts{refused: map[wire.CloseCode]uint64{}}}
+	r.hand = r.send
+	return r
 }
 
 func (r *loop) run() error {
@@ -121,7 +124,7 @@ func (r *loop) flush(now time.Duration) {
 		if w.shard.Wake() > now {
 			continue
 		}
-		r.out = w.shard.Flush(now, r.out[:0])
+		r.out = w.shard.FlushTo(now, r.out[:0], r.hand)
 		if len(r.out) > 0 {
 			r.send(r.out)
 		}

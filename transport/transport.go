@@ -87,7 +87,7 @@ type Listener interface {
 	// it handed over at least one datagram, when the deadline passes, or after Wake. A deadline in the past does not wait.
 	// It returns ErrClosed after Close, and another error only if the carrier is of no more use.
 	Poll(deadline time.Time, s Sink) error
-	// Send hands over a whole flush. It never blocks: what the carrier cannot take is lost like any datagram.
+	// Send hands over a flush, or a part of one. It never blocks: what the carrier cannot take is lost like any datagram.
 	// Datagrams to one ID should stand together; those of equal size leave in one segmented send where the system can.
 	Send(out []Datagram)
 	// Disconnect tells the peer goodbye and forgets the connection.

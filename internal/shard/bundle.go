@@ -9,7 +9,7 @@ import (
 	"github.com/throng-dev/throng/transport"
 )
 
-// packetPool hands out buffers of one size that all come back at the next flush.
+// packetPool hands out buffers of one size that all come back when they have been handed over.
 type packetPool struct {
 	all    [][]byte
 	used   int
@@ -17,11 +17,11 @@ type packetPool struct {
 	restAt time.Duration
 }
 
-// poolRest is how often the pool gives back what it did not need: a crowd that joins takes many times what it takes to play.
-const poolRest = 5 * time.Second
+// poolRest is how often the pool gives back what it did not need. Who hands over while building never has many.
+const poolRest = time.Second
 
 func (p *packetPool) reset(now time.Duration) {
-	if p.peak, p.used = max(p.peak, p.used), 0; now < p.restAt {
+	if p.reuse(); now < p.restAt {
 		return
 	}
 	if keep := p.peak + p.peak/4 + 8; len(p.all) > keep {
@@ -29,6 +29,9 @@ func (p *packetPool) reset(now time.Duration) {
 	}
 	p.peak, p.restAt = 0, now+poolRest
 }
+
+// reuse takes all buffers back.
+func (p *packetPool) reuse() { p.peak, p.used = max(p.peak, p.used), 0 }
 
 func (p *packetPool) get() []byte {
 	if p.used == len(p.all) {

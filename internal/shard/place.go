@@ -134,11 +134,8 @@ func (o *Session) welcome() {
 	}
 	o.tellKinds()
 	o.events.state = true
-	there := make([]wire.Player, 0, len(s.sessions))
-	for _, p := range s.sessions {
-		there = append(there, wire.Player{ID: p.Player, Present: true, Eligible: p.Eligible, Authority: p.Authority})
-	}
-	o.queuePlayers(there)
+	o.there, o.upTo = s.whoIsThere()
+	o.hear()
 	if o.said {
 		o.ready, o.looked, s.work = true, true, true
 	}

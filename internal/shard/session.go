@@ -46,6 +46,8 @@ type Session struct {
 	classes []*table.Class // by the client's own number
 	knows   []uint64       // bit set: class numbers the client can resolve
 	told    int            // of the world's classes, how many were sent to it
+	there   [][]byte       // what it has not been told of who was there when it came
+	upTo    uint64         // up to where it was told of who came and left since
 	placed  map[wire.ID]bool
 
 	follow bool // looks from its avatar
@@ -97,7 +99,7 @@ func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch u
 	o.judgeAll()
 	o.greeting = s.destroyedList()
 	o.greet()
-	s.roster = append(s.roster, wire.Player{ID: id.Player, Present: true, Eligible: id.Eligible, Authority: id.Authority})
+	s.roster.add(wire.Player{ID: id.Player, Present: true, Eligible: id.Eligible, Authority: id.Authority})
 	s.elect()
 	return o
 }
@@ -116,7 +118,7 @@ func (s *Shard) Leave(now time.Duration, o *Session, why wire.Why) {
 		}
 	}
 	delete(s.byNumber, o.number)
-	s.roster = append(s.roster, wire.Player{ID: o.Player, Eligible: o.Eligible, Authority: o.Authority})
+	s.roster.add(wire.Player{ID: o.Player, Eligible: o.Eligible, Authority: o.Authority})
 	o.leaveEvents()
 	o.pairs.each(func(p *pair) { s.table.ByHandle(p.handle).Refs-- })
 	o.pairs.init()
@@ -166,6 +168,7 @@ func (s *Shard) Advance(now time.Duration) { s.now = max(s.now, now) }
 // accepts a session does for the packet that holds its Hello.
 func (s *Shard) Received(now time.Duration, o *Session) {
 	s.now = now
+	o.hear()
 	if len(o.backlog) > 0 {
 		o.unblock()
 	}
@@ -373,31 +376,6 @@ func (o *Session) unblock() {
 
 // unacked is what the session was told and has not acked, in the measure of session.Conn.Unacked.
 func (o *Session) unacked() int { return o.conn.Unacked() + o.handOvers + o.chatter }
-
-func (o *Session) queuePlayers(list []wire.Player) {
-	for len(list) > 0 {
-		var m []byte
-		m, list = wire.AppendPlayers(nil, list)
-		o.queue(m)
-	}
-}
-
-// rosterDue is when everybody is told who entered and left since the last time: at once in a small world, half a millisecond
-// later for each session. A crowd that arrives together must not cost its square in datagrams.
-func (s *Shard) rosterDue() time.Duration {
-	return s.rosterAt + time.Duration(len(s.sessions))*time.Millisecond/2
-}
-
-func (s *Shard) tellRoster() {
-	if len(s.roster) == 0 || s.now < s.rosterDue() {
-		return
-	}
-	s.rosterAt = s.now
-	for _, o := range s.sessions {
-		o.queuePlayers(s.roster)
-	}
-	s.roster = s.roster[:0]
-}
 
 func (o *Session) refuse(m *wire.Entity, reason uint8) {
 	o.shard.why = reason

@@ -12,13 +12,11 @@ package shard
 
 import (
 	"errors"
-	"math"
 	"time"
 
 	"github.com/throng-dev/throng/internal/grid"
 	"github.com/throng-dev/throng/internal/table"
 	"github.com/throng-dev/throng/internal/wire"
-	"github.com/throng-dev/throng/transport"
 )
 
 // Config describes a world. Zero fields take the defaults named.
@@ -149,9 +147,8 @@ type Shard struct {
 	failed    []*Session
 	shares    map[wire.PlayerID]*table.Share
 	members   map[wire.PlayerID]map[string]bool // groups that the relay put players into
-	roster    []wire.Player                     // who entered and left since everybody was told
-	kinds     []*kind                           // of events, by number - 1
-	rosterAt  time.Duration
+	roster    roster
+	kinds     []*kind // of events, by number - 1
 
 	kindByHash  map[kindKey]*kind
 	spareEvents []*event
@@ -180,6 +177,7 @@ type Shard struct {
 	work    bool          // somebody is due something about entities
 	retry   bool          // what is due did not fit the budget
 	urgent  bool          // something reliable waits
+	front   int           // who was served first in the last flush
 	stats   Stats
 }
 
@@ -308,105 +306,6 @@ func (s *Shard) look(e *table.Entity) {
 }
 
 func (s *Shard) session(number uint32) *Session { return s.byNumber[number] }
-
-// heavy is the number of changes in half a second above which the world flushes at multiples of its interval only. Below, a
-// flush for each change costs nothing that matters, and adds no latency.
-const heavy = 100
-
-// Gaps between two calls of Flush that do something: 1,000 flushes a second is what 16 bits of their number allow;
-// what is only reliable or an ack can wait a little longer where there is much to do.
-const (
-	flushGap   = time.Millisecond
-	controlGap = 5 * time.Millisecond
-)
-
-// hasWork reports whether the next flush would tell somebody something about entities.
-func (s *Shard) hasWork() bool {
-	return s.work || len(s.dirty)+len(s.moved) > 0 || s.decay.on && s.decay.ready(s.now)
-}
-
-func (s *Shard) interval() time.Duration {
-	return time.Duration(s.cfg.Profile.FlushMS) * time.Millisecond
-}
-
-// due is when the work at hand may leave: at once while little happens, so that an idle world adds no latency; at the next
-// multiple of the flush interval when much does, so that bytes are shared. Clients aim at such multiples.
-func (s *Shard) due() time.Duration {
-	at := s.flushed + flushGap
-	if s.load+float64(len(s.dirty)) >= heavy || s.retry {
-		if i := s.interval(); at%i != 0 {
-			at += i - at%i
-		}
-	}
-	return at
-}
-
-// Wake returns when Flush should be called next.
-func (s *Shard) Wake() time.Duration {
-	at := s.wake
-	if len(s.roster) > 0 {
-		at = min(at, s.rosterDue())
-	}
-	if s.urgent {
-		at = s.now
-	}
-	gap := flushGap
-	if s.load >= heavy {
-		gap = controlGap
-	}
-	at = max(at, s.passed+gap)
-	if s.hasWork() {
-		at = min(at, s.due())
-	} else if due, ok := s.decay.next(); ok {
-		at = min(at, due)
-	}
-	return at
-}
-
-// Flush builds what every session must get now: everything about entities if that is due, else what is reliable and acks.
-// The datagrams are appended to out; their buffers are valid until the next call. Flush may be called at any time; Wake says
-// when it is worth it.
-func (s *Shard) Flush(now time.Duration, out []transport.Datagram) []transport.Datagram {
-	s.now, s.passed, s.urgent = now, now, false
-	s.packets.reset(now)
-	s.tellRoster()
-	s.timers() // before the count: what it changes is of this flush
-	full := s.hasWork() && now >= s.due()
-	if full {
-		s.load = s.load*math.Exp2(-(now-s.flushed).Seconds()/0.35) + float64(len(s.dirty)) // halves in 0.35 s: about the changes of 0.5 s
-		s.flushed, s.work, s.retry = now, false, false
-		s.flush++
-		s.stats.Flushes++
-		s.presence()
-		s.buildBlob()
-	}
-	s.wake = s.nextTimer()
-	for _, o := range s.sessions {
-		o.conn.Expire(now, o)
-		o.assess()
-		o.tellClasses()
-		o.tellKinds()
-		o.release()
-		o.passEvents()
-		o.tellEvents()
-		if full {
-			out = s.bundle(o, out)
-		} else {
-			if !o.looked && len(s.moved) == 0 {
-				o.endMark() // what it waited for may have become its own to drive
-			}
-			out = s.control(o, out)
-		}
-		if d, ok := o.conn.Deadline(); ok {
-			s.wake = min(s.wake, d)
-		}
-	}
-	if full {
-		s.lists.add(s.flush, now, s.blob.segs, s.blob.ents)
-		s.finish()
-	}
-	return out
-}
 
 // timers does what is due by time alone.
 func (s *Shard) timers() {
