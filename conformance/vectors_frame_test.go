@@ -90,18 +90,22 @@ func appendDeltas(base grid.Chunk, d deltas) []byte {
 	return w.B
 }
 
+func inFrame(name, about string, kind byte, kindName, with string, value any, body []byte, parse func([]byte) (any, error)) vector {
+	return vector{name: name, about: about, is: fmt.Sprintf("frame 0x%02x %s", kind, kindName), with: with, value: value,
+		bytes: session.AppendFrame(nil, kind, body), parse: func(b []byte) (any, error) {
+			length, n := binary.Uvarint(b[1:])
+			if b[0] != kind || len(b) != 1+n+int(length) {
+				return nil, errVector
+			}
+			return parse(b[1+n:])
+		}}
+}
+
 func frameVectors() (all []vector) {
 	const far = 1 << 40
 	base := grid.Chunk{X: 10, Y: -3, Z: 0}
 	add := func(name, about string, kind byte, kindName, with string, value any, body []byte, parse func([]byte) (any, error)) {
-		all = append(all, vector{name: name, about: about, is: fmt.Sprintf("frame 0x%02x %s", kind, kindName), with: with, value: value,
-			bytes: session.AppendFrame(nil, kind, body), parse: func(b []byte) (any, error) {
-				length, n := binary.Uvarint(b[1:])
-				if b[0] != kind || len(b) != 1+n+int(length) {
-					return nil, errVector
-				}
-				return parse(b[1+n:])
-			}})
+		all = append(all, inFrame(name, about, kind, kindName, with, value, body, parse))
 	}
 	atBase := "base chunk: 10 -3 0"
 	ofLamp := atBase + "; class 5: 102-class"
