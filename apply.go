@@ -65,7 +65,8 @@ func (w *World) applyCopy(c *registry.Copy) {
 	b, _ := c.Data.(*body)
 	switch {
 	case c.Gone:
-		d := Departure{Why: reason(c.Why), By: PlayerIDFrom(c.By), Refused: registerError(c.Refused)}
+		by, refused := c.Ended()
+		d := Departure{Why: reason(c.Why), By: PlayerIDFrom(by), Refused: registerError(refused)}
 		switch l, _ := c.Data.(*loading); {
 		case l != nil:
 			w.endLoad(l)
@@ -75,8 +76,8 @@ func (w *World) applyCopy(c *registry.Copy) {
 		case !b.gone:
 			d.Local = b.mine && d.Why == Destroyed && (d.By == w.self || d.By.IsZero())
 			w.remove(b, d)
-			if c.Refused != 0 {
-				w.warn("throng: the relay refused an entity", "id", b.e.id, "class", b.hooks.class.name, "reason", refusedText(c.Refused))
+			if refused != 0 {
+				w.warn("throng: the relay refused an entity", "id", b.e.id, "class", b.hooks.class.name, "reason", refusedText(refused))
 			}
 		}
 		return
@@ -128,24 +129,35 @@ func (w *World) applyCopy(c *registry.Copy) {
 	if b.e.owner != was {
 		w.events = append(w.events, happening{kind: changedOwner, b: b, was: was})
 	}
-	if c.Spared != 0 {
-		if b.mine {
-			w.warn("throng: the relay refused to destroy an entity", "id", b.e.id, "class", b.hooks.class.name, "reason", refusedText(c.Spared))
-		}
-		b.mine, c.Spared = false, 0
-	}
-	if c.Uninvited != 0 {
-		w.warn("throng: somebody who may not wrote to an entity that this client drives: dropped", "id", b.e.id, "class", b.hooks.class.name,
-			"fields", Changes{c.Uninvited, b.hooks.class, b.e.ptr}.String(), "player", PlayerIDFrom(c.By))
-		c.Uninvited = 0
+	if t := c.Ails; t != nil {
+		w.ails(b, t)
 	}
 	w.denied(b, c)
-	if c.RejectedEnds {
-		b.rejected, b.why, c.RejectedEnds = 0, 0, false
+}
+
+// ails tells of what went wrong with an entity.
+func (w *World) ails(b *body, t *registry.Ails) {
+	if t.Spared != 0 {
+		if b.mine {
+			w.warn("throng: the relay refused to destroy an entity", "id", b.e.id, "class", b.hooks.class.name, "reason", refusedText(t.Spared))
+		}
+		b.mine, t.Spared = false, 0
 	}
-	if c.Rejected != 0 {
-		w.warn("throng: the relay does not apply fields of an entity", "id", b.e.id, "class", b.hooks.class.name, "fields", Changes{c.Rejected, b.hooks.class, b.e.ptr}.String(), "reason", refusedText(c.RejectedReason))
-		b.rejected, b.why, c.Rejected = c.Rejected, c.RejectedReason, 0
+	if t.Uninvited != 0 {
+		w.warn("throng: somebody who may not wrote to an entity that this client drives: dropped", "id", b.e.id, "class", b.hooks.class.name,
+			"fields", Changes{t.Uninvited, b.hooks.class, b.e.ptr}.String(), "player", PlayerIDFrom(t.By))
+		t.Uninvited = 0
+	}
+	if t.RejectedEnds {
+		if b.drive != nil {
+			b.drive.rejected, b.drive.why = 0, 0
+		}
+		t.RejectedEnds = false
+	}
+	if t.Rejected != 0 {
+		w.warn("throng: the relay does not apply fields of an entity", "id", b.e.id, "class", b.hooks.class.name, "fields", Changes{t.Rejected, b.hooks.class, b.e.ptr}.String(), "reason", refusedText(t.RejectedReason))
+		d := b.driving()
+		d.rejected, d.why, t.Rejected = t.Rejected, t.RejectedReason, 0
 	}
 }
 
@@ -188,8 +200,8 @@ func (w *World) write(b *body, c *registry.Copy) (changed uint64) {
 	if b.e.shadow != nil {
 		b.e.shadow.Adopt(b.e.ptr, adopted)
 	}
-	if b.seen != nil {
-		b.seen.Adopt(b.e.ptr, adopted)
+	if b.drive != nil && b.drive.seen != nil {
+		b.drive.seen.Adopt(b.e.ptr, adopted)
 	}
 	return changed
 }
@@ -234,12 +246,14 @@ func (w *World) point(b *body, c *registry.Copy) {
 	case b.drives && e.shadow == nil:
 		e.shadow = b.hooks.class.plan.NewShadow(e.ptr)
 	case !b.drives:
-		b.stream = nil
-		e.shadow, b.seen, b.echoes = nil, nil, false
-		w.endMirror(b, Departure{Why: OutOfReach})
+		e.shadow, b.echoes = nil, false
+		if b.drive != nil {
+			w.endMirror(b, Departure{Why: OutOfReach})
+			b.drive.stream, b.drive.seen = nil, nil
+		}
 	}
-	if b.drives && b.seen == nil && b.hooks.class.cfg.NotifyDriver {
-		b.seen = b.hooks.class.plan.NewShadow(e.ptr)
+	if b.drives && b.hooks.class.cfg.NotifyDriver && b.driving().seen == nil {
+		b.drive.seen = b.hooks.class.plan.NewShadow(e.ptr)
 	}
 	if b.drives && !b.listed {
 		b.listed = true

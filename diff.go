@@ -29,19 +29,20 @@ func (w *World) diff(now time.Duration) {
 		keep = append(keep, b)
 		l, cfg := b.hooks.class.layout, &b.hooks.class.cfg
 		auto := w.auto(b)
-		if b.seen != nil { // B-015: what was told once is not told again while it cannot be sent
-			if news := b.seen.Diff(b.e.ptr, auto); news != 0 {
+		d := b.driving()
+		if d.seen != nil { // B-015: what was told once is not told again while it cannot be sent
+			if news := d.seen.Diff(b.e.ptr, auto); news != 0 {
 				w.mu.Unlock()
 				w.user(func() { w.notify(b, news) })
 				w.mu.Lock()
 				if b.gone || !b.drives {
 					continue
 				}
-				b.seen.Adopt(b.e.ptr, auto)
+				d.seen.Adopt(b.e.ptr, auto)
 			}
 		}
 		mask := b.e.shadow.Diff(b.e.ptr, auto) | w.reg.Lost(b.e.c)
-		b.refused &= mask // what can be sent again, or is as it was, is worth a line the next time
+		d.refused &= mask // what can be sent again, or is as it was, is worth a line the next time
 		// A keyframe goes with the tick nearest to its time: the first after it would stretch every interval by a tick.
 		if w.keyframe > 0 && l.Keyframe != 0 && now+w.interval/2 >= b.frame && !b.quiet && !cfg.NoHeartbeat {
 			b.frame = now + w.keyframe
@@ -88,7 +89,7 @@ func (w *World) encode(c *registry.Copy, mask uint64, b []byte) (out []byte, sen
 	placed := false
 	room := wire.MaxValues
 	if moves != 0 {
-		if w.captured, place, placed = w.encodeMotion(bd, w.captured[:0]); bd.stream.err != nil {
+		if w.captured, place, placed = w.encodeMotion(bd, w.captured[:0]); bd.driving().stream.err != nil {
 			refused, moves = refused|moves, 0
 		} else {
 			room -= len(w.captured)
@@ -103,8 +104,9 @@ func (w *World) encode(c *registry.Copy, mask uint64, b []byte) (out []byte, sen
 	if moves != 0 {
 		out = append(out, w.captured...)
 	}
-	w.cannotSend(bd, refused&^bd.refused)
-	bd.refused = bd.refused&^mask | refused
+	d := bd.driving()
+	w.cannotSend(bd, refused&^d.refused)
+	d.refused = d.refused&^mask | refused
 	x, y, z, ok := k.plan.Position(bd.e.ptr)
 	if placed {
 		x, y, z, ok = place.X, place.Y, place.Z, place.IsFinite()

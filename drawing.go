@@ -100,7 +100,9 @@ func (w *World) landMotion(b *body) {
 		return
 	}
 	b.track.land(b.o)
-	b.track, b.stream = nil, nil
+	if b.track = nil; b.drive != nil {
+		b.drive.stream = nil
+	}
 }
 
 // MotionStats counts what became of the samples of what moves.

@@ -46,8 +46,8 @@ func (w *World) echoes() {
 		info := EventInfo{World: w, From: w.self, ID: x.id, Loopback: true}
 		if b := w.byID[x.id]; b != nil && !b.gone {
 			info.Entity = b.o
-			if b.mirror != nil {
-				if m, _ := b.mirror.Data.(*body); m != nil && !m.gone {
+			if c := b.mirror(); c != nil {
+				if m, _ := c.Data.(*body); m != nil && !m.gone {
 					info.Entity, info.ID = m.o, m.e.id
 				}
 			}

@@ -93,8 +93,8 @@ func (w *World) Explain(o Object) Explanation {
 		bit := uint64(1) << i
 		f := FieldExplanation{Name: k.pathOf(i), Marked: c.Mark&bit != 0, Resend: b.drives && c.LostSlots()&bit != 0, Far: x.Far && i != k.position}
 		f.Version, f.Received = c.Version(i)
-		if b.rejected&bit != 0 {
-			f.Rejected = refusedText(b.why)
+		if d := b.drive; d != nil && d.rejected&bit != 0 {
+			f.Rejected = refusedText(d.why)
 		}
 		x.Fields = append(x.Fields, f)
 	}

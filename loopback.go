@@ -38,10 +38,10 @@ func (w *World) SetLoopback(on bool) {
 func (w *World) Mirror(o Object) (Object, bool) {
 	defer w.leave(w.enter("Mirror"))
 	b := w.bodyOf(o)
-	if b == nil || b.mirror == nil {
+	if b == nil || b.mirror() == nil {
 		return nil, false
 	}
-	m, _ := b.mirror.Data.(*body)
+	m, _ := b.mirror().Data.(*body)
 	if m == nil || m.gone {
 		return nil, false
 	}
@@ -64,9 +64,10 @@ func (w *World) reflect(c *registry.Copy, mask uint64, values []byte) {
 	if b == nil || b.gone {
 		return
 	}
-	if b.mirror == nil {
+	d := b.driving()
+	if d.mirror == nil {
 		k := b.hooks.class
-		b.mirror = w.reg.Mirror(mirrorID(b.e.id), w.classes[k])
+		d.mirror = w.reg.Mirror(mirrorID(b.e.id), w.classes[k])
 		// What a proxy would have been introduced with: init fields, and those that would have left when they changed.
 		first := k.layout.Init
 		if b.e.role != RoleHost || k.cfg.AutoDiffHosted {
@@ -80,7 +81,7 @@ func (w *World) reflect(c *registry.Copy, mask uint64, values []byte) {
 			out, _ = k.plan.Append(w.reflected, b.e.ptr, first)
 		}
 		w.reflected = out
-		w.reflections = append(w.reflections, reflection{b.mirror, first, from, len(out), registry.Timing{}})
+		w.reflections = append(w.reflections, reflection{d.mirror, first, from, len(out), registry.Timing{}})
 	}
 	var at registry.Timing
 	if mask&c.Class.Motion != 0 {
@@ -88,7 +89,7 @@ func (w *World) reflect(c *registry.Copy, mask uint64, values []byte) {
 	}
 	from := len(w.reflected)
 	w.reflected = append(w.reflected, values...)
-	w.reflections = append(w.reflections, reflection{b.mirror, mask, from, len(w.reflected), at})
+	w.reflections = append(w.reflections, reflection{d.mirror, mask, from, len(w.reflected), at})
 }
 
 // applyReflections lets mirrors receive. It is called under mu.
@@ -106,11 +107,11 @@ func (w *World) applyReflections() {
 
 // endMirror makes the mirror of b leave, if it has one.
 func (w *World) endMirror(b *body, d Departure) {
-	c := b.mirror
+	c := b.mirror()
 	if c == nil {
 		return
 	}
-	b.mirror, c.Gone = nil, true
+	b.drive.mirror, c.Gone = nil, true
 	if l, _ := c.Data.(*loading); l != nil {
 		w.endLoad(l)
 	}

@@ -227,7 +227,7 @@ func newChannel[T, M any](d *motionClass, capture func(*T) M, apply func(*T, M))
 	}
 	if d.of != nil && d.of.Where != nil {
 		c.far = func(from, to *M, ms float64) bool {
-			return tooFar(where(d.of, delta.PtrTo(from), d.plan), where(d.of, delta.PtrTo(to), d.plan), ms, c.snap)
+			return c.snap > 0 && tooFar(where(d.of, delta.PtrTo(from), d.plan), where(d.of, delta.PtrTo(to), d.plan), ms, c.snap)
 		}
 	}
 	return c

@@ -220,7 +220,8 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 	}
 	w.reg.Spawn(opt.id.Bytes(), w.classes[k], owner, flags, func(c *registry.Copy) {
 		b = w.newBody(c, k, o)
-		b.quiet, c.Audience = opt.quiet, opt.who
+		b.quiet = opt.quiet
+		c.Tell(opt.who)
 		w.bindTo(c, opt)
 		if opt.delay >= 0 {
 			b.until = -opt.delay
@@ -280,11 +281,12 @@ func (w *World) takeOver(old *body, k *class, o Object) error {
 	if err := k.announceable(o); err != nil {
 		return err
 	}
-	sent, stream := old.e.shadow, old.stream
+	sent, stream := old.e.shadow, old.driving().stream
 	w.end(old, Departure{Why: Replaced, By: w.self, Local: true})
 	w.mu.Lock()
 	b := w.newBody(c, k, o)
-	b.told, b.e.shadow, b.stream = true, sent, stream
+	b.told, b.e.shadow = true, sent
+	b.driving().stream = stream
 	w.point(b, c)
 	w.mu.Unlock()
 	w.hello(b)

@@ -75,13 +75,14 @@ func period(now, every time.Duration, a, b byte) int64 {
 
 // streaming returns what the driver knows of its motion: at first that it stands where it is, which was announced or was told.
 func (b *body) streaming() *stream {
-	if b.stream == nil {
-		b.stream = &stream{still: true}
+	d := b.driving()
+	if d.stream == nil {
+		d.stream = &stream{still: true}
 		if b.hooks.class.motion.whole {
-			b.stream.last, _, _, _ = b.hooks.channel.capture(nil, b.o)
+			d.stream.last, _, _, _ = b.hooks.channel.capture(nil, b.o)
 		}
 	}
-	return b.stream
+	return d.stream
 }
 
 // encodeMotion appends the motion struct of a driven entity, and returns where that places it. It is called under mu.

@@ -108,16 +108,10 @@ type body struct {
 	e        *Entity
 	o        Object
 	hooks    *hookSet
-	track    track          // of a proxy that moves: the samples it is drawn from; nil: none came
-	stream   *stream        // of what moves and is driven here
-	until    time.Duration  // when a body that is gone leaves the list; before OnDestroy ran, minus the time that it outlives that by
-	frame    time.Duration  // of the next keyframe
-	refused  uint64         // slots whose value cannot be sent, logged
-	rejected uint64         // slots that the relay did not apply, as last told
-	seen     *delta.Shadow  // of a driver that is told of its own changes: the values it knows of
-	mirror   *registry.Copy // with loopback: what it is mirrored to
-
-	why      uint8 // of rejected
+	track    track         // of a proxy that moves: the samples it is drawn from; nil: none came
+	drive    *driving      // nil: it was not driven here
+	until    time.Duration // when a body that is gone leaves the list; before OnDestroy ran, minus the time that it outlives that by
+	frame    time.Duration // of the next keyframe
 	drives   bool
 	listed   bool // in World.driven
 	gone     bool // out of the world; it stays in the list until the end of the phase, or its delay
@@ -130,6 +124,32 @@ type body struct {
 	mine     bool // Destroy was called here
 	moving   bool // in World.moving
 	drawn    bool // its first sample was shown
+}
+
+// driving is what only a body that is driven here needs, or was: there are thousands of others (TestProxyBudget).
+type driving struct {
+	stream   *stream        // of what moves
+	refused  uint64         // slots whose value cannot be sent, logged
+	rejected uint64         // slots that the relay did not apply, as last told
+	seen     *delta.Shadow  // of a driver that is told of its own changes: the values it knows of
+	mirror   *registry.Copy // with loopback: what it is mirrored to
+	why      uint8          // of rejected
+}
+
+// driving returns what a driver needs of a body.
+func (b *body) driving() *driving {
+	if b.drive == nil {
+		b.drive = &driving{}
+	}
+	return b.drive
+}
+
+// mirror is what a body is mirrored to; nil: nothing.
+func (b *body) mirror() *registry.Copy {
+	if b.drive == nil {
+		return nil
+	}
+	return b.drive.mirror
 }
 
 // hookSet is the behaviour of a class in this world.

@@ -168,7 +168,7 @@ func precedence(t *testing.T, trust uint8, role, writer string) string {
 		return adopts
 	case d.val[slot] == expect:
 		return applies
-	case after.Uninvited > before.Uninvited && c.Uninvited != 0:
+	case after.Uninvited > before.Uninvited && c.Ails != nil && c.Ails.Uninvited != 0:
 		return warns
 	case after.Uninvited > before.Uninvited:
 		return drops

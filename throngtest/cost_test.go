@@ -2,7 +2,6 @@ package throngtest_test
 
 import (
 	"fmt"
-	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -98,41 +97,6 @@ func TestSteadyClientsDoNotAllocate(t *testing.T) {
 		t.Logf("%d allocations in %d ticks of the clients, %d changes applied", total, frames, reps-seen)
 		if total*50 > frames {
 			t.Errorf("%d allocations in %d ticks: at most one in 50", total, frames)
-		}
-	})
-}
-
-// A proxy costs its struct and at most 600 bytes beside it at the client; the relay's note about who holds it, and what both sessions keep,
-// is in the measured number too.
-func TestProxyHeapBudget(t *testing.T) {
-	if raced {
-		t.Skip("the race detector allocates")
-	}
-	const count, budget = 4000, 600 + 80 // measured with go1.26 on amd64: 671, of which 615 at the client
-	play(t, func(t *testing.T, n *throngtest.Net) {
-		a, b := n.Join("a", throng.Config{Keyframe: throng.Off}), n.Join("b", throng.Config{})
-		for range count {
-			must(t, a.Spawn(&Thing{}))
-		}
-		n.Run(10 * time.Second)
-		heap := func() int64 {
-			n.Run(5 * time.Second)
-			runtime.GC()
-			runtime.GC()
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			return int64(m.HeapAlloc)
-		}
-		before := heap()
-		everywhere(b)
-		n.Until(time.Minute, "b holds all", func() bool { return b.Stats().Entities == count })
-		after := heap()
-		runtime.KeepAlive(a)
-		size := int64(reflect.TypeFor[Thing]().Size())
-		each := (after - before) / count
-		t.Logf("%d bytes a proxy, its struct of %d included", each, size)
-		if each-size > budget {
-			t.Errorf("a proxy takes %d bytes beside its struct, at most %d", each-size, budget)
 		}
 	})
 }

@@ -65,7 +65,7 @@ func (r *Registry) grantRefused(c *Copy, m *wire.Entity) {
 		return
 	}
 	c.drives, c.waiting = true, false
-	c.lost |= c.proof.unsent
+	c.lose(c.proof.unsent)
 	c.proof.granted, c.proof.unsent = 0, 0
 	r.change(c)
 	if m.Reason != wire.RefusedParked && len(r.Denials) < maxAsked {
@@ -84,7 +84,8 @@ func (r *Registry) foreignWrite(c *Copy, m *wire.Entity) {
 	r.stats.Uninvited++
 	r.tr.delta(trace.In, c, m.Mask&c.Class.All, len(m.Values), 0, trace.Override, trace.Uninvited)
 	if m.Flags&wire.EntityHosted == 0 { // not stamped as the host's
-		c.Uninvited, c.By = c.Uninvited|m.Mask&c.Class.All, m.Owner
+		t := c.ail()
+		t.Uninvited, t.By = t.Uninvited|m.Mask&c.Class.All, m.Owner
 		r.change(c)
 	}
 }

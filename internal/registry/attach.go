@@ -19,7 +19,7 @@ func (r *Registry) Parent(c *Copy) *Copy {
 	case c.drives:
 		return r.byID[b.parent]
 	}
-	if p := r.byH[b.tied]; p != nil && p.Gen == b.gen {
+	if p := r.handles.copy(b.tied); p != nil && p.Gen == b.gen {
 		return p
 	}
 	return nil
@@ -64,7 +64,7 @@ func (r *Registry) attached(body []byte) error {
 
 // tie takes a Tie frame.
 func (r *Registry) tie(pn uint64, m *wire.Tie) {
-	c := r.byH[m.Handle]
+	c := r.handles.copy(m.Handle)
 	if c == nil {
 		r.stats.Unknown++
 		r.tr.drop(trace.UnknownHandle, wire.ID{}, uint64(m.Handle), nil, 0, 0)
@@ -79,7 +79,7 @@ func (r *Registry) tie(pn uint64, m *wire.Tie) {
 		return
 	}
 	b.tied, b.gen, b.ver, b.set, b.parent = m.Parent, m.Gen, r.cur.Flush, true, wire.ID{}
-	if p := r.byH[m.Parent]; p != nil && p.Gen == m.Gen {
+	if p := r.handles.copy(m.Parent); p != nil && p.Gen == m.Gen {
 		b.parent = p.ID // for the time when it is driven here
 	}
 	r.change(c)

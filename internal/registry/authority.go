@@ -9,7 +9,7 @@ import (
 
 // What only the client of a trusted server says:
 //
-//	SetAudience ─► Copy.Audience ─► Audience to the relay, again before every announcement of the entity
+//	SetAudience ─► bonds.audience ─► Audience to the relay, again before every announcement of the entity
 //	SetMember ─► members ─► Member to the relay, again in every session
 
 // writable are the slots that this client's values of an entity may reach the relay by: a player's never in auth slots.
@@ -22,15 +22,16 @@ func (r *Registry) writable(c *Copy) uint64 {
 
 // SetAudience decides who may know of an entity. The players are kept, not copied.
 func (r *Registry) SetAudience(c *Copy, a *wire.Audience) {
-	c.Audience = a
+	c.Tell(a)
 	if c.Handle != 0 || c.pending && r.isReady {
 		r.tellAudience(c)
 	}
 }
 
 func (r *Registry) tellAudience(c *Copy) {
-	c.Audience.ID = c.ID
-	r.queue(c.Audience.Append(nil))
+	a := c.bonds.audience
+	a.ID = c.ID
+	r.queue(a.Append(nil))
 }
 
 // SetMember puts a player into a group, or takes it out.

@@ -11,6 +11,7 @@ type bonds struct {
 	group         string // as this client knows from its drive
 	groupRefused  uint8
 	attachRefused uint8
+	audience      *wire.Audience // who may know of it, as this client decided as an authority; nil: it did not
 
 	parent wire.ID // what it is attached to, as its driver knows; zero: nothing
 	tied   uint32  // the same, as an observer knows: a handle with its generation
@@ -71,7 +72,7 @@ func (c *Copy) loose() {
 // tellBonds says, before an entity is announced, what must hold from the first moment.
 func (r *Registry) tellBonds(c *Copy) {
 	b := c.bonds
-	if c.Audience != nil {
+	if b != nil && b.audience != nil {
 		r.tellAudience(c)
 	} else if b != nil && b.group != "" {
 		r.tellGroup(c)
@@ -83,3 +84,10 @@ func (r *Registry) tellBonds(c *Copy) {
 
 // DescribeBonds says what a copy has, for people.
 func (c *Copy) DescribeBonds() string { return fmt.Sprintf("drives %v, %+v", c.drives, c.bonds) }
+
+// Tell says who may know of a copy that is about to be announced; nil: nothing is said.
+func (c *Copy) Tell(a *wire.Audience) {
+	if a != nil || c.bonds != nil {
+		c.bond().audience = a
+	}
+}

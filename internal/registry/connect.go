@@ -21,7 +21,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	r.now, r.conn, r.backlog = now, conn, nil
 	r.traveling, r.held, r.TravelRefused = false, nil, nil
 	r.Welcomed, r.Due, r.Refused, r.EndMark, r.hasCur, r.full, r.isReady = false, false, nil, false, false, false, false
-	r.byH, r.fence, r.last, r.sent = map[uint32]*Copy{}, map[uint32]uint64{}, map[uint32]last{}, sentLog{}
+	r.handles, r.last, r.sent = handles{}, map[uint32]last{}, sentLog{}
 	r.byNum = r.byNum[:0]
 	clear(r.Players)
 	r.Strangers, r.Requests, r.Denials = nil, nil, nil
@@ -38,9 +38,9 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	r.connectMembers()
 	r.connectEvents()
 	r.Each(func(c *Copy) {
-		c.Handle, c.old, c.verSet, c.count, c.n, c.lost, c.revoked = 0, true, 0, 0, 0, 0, 0
+		c.Handle, c.old, c.verSet, c.count, c.n = 0, true, 0, 0, 0
 		if c.proof != nil {
-			c.proof.granted, c.proof.flying, c.proof.flown = 0, 0, 0
+			c.proof.granted, c.proof.flying, c.proof.flown, c.proof.lost, c.proof.revoked = 0, 0, 0, 0, 0
 		}
 		c.unbind()
 	})
@@ -219,7 +219,7 @@ func (r *Registry) class(body []byte) error {
 	}
 	if k := r.byNum[num]; k == nil {
 		has := slices.ContainsFunc(r.classes, func(k *Class) bool { return k.ID == c.ID })
-		r.byNum[num] = &Class{Class: *c, Num: num, other: has} // of another build: tracked, never shown
+		r.byNum[num] = &Class{Class: *c, Num: num, other: has, rest: &r.stages} // of another build: tracked, never shown
 	}
 	return nil
 }

@@ -14,67 +14,51 @@ type Class struct {
 	Local uint32 // this client's number; 0: this build does not have the class, or has it with another layout
 	Data  any    // the owner's
 
-	other bool // this build has the class, with another layout
-	met   bool // of a foreign class: an entity of it was introduced
+	rest  *stages // of the registry
+	other bool    // this build has the class, with another layout
+	met   bool    // of a foreign class: an entity of it was introduced
 }
 
 // Copy is one entity as this client knows it. The exported fields are for the owner to read; Data, Shown and Mark are its own.
 //
 // A Copy stands for one body: an entity that leaves and comes back is another Copy.
 type Copy struct {
-	// Fields stand by size, not by sense: a client holds thousands of copies, and every gap is paid in each.
+	// Fields stand by use: what every record needs first, then by size. A client holds thousands of copies, and every byte is paid in each:
+	// what few of them have is behind a pointer (TestProxyBudget).
+
+	Class  *Class
+	Chunk  grid.Chunk // where it was said to be last
+	verSet uint64
+	vers   *versions     // per slot; nil: all that are set are of base
+	heard  time.Duration // when a record or an introduction named it last; 0: never
+	wait   *stage        // records for the owner; nil: none
+	Data   any           // the owner's: its body
+	Ails   *Ails         // nil: nothing is wrong with it
+	proof  *proof        // of the drive; nil: this client has none
+	bonds  *bonds        // nil: none
 
 	ID        wire.ID
 	Inc, Term wire.Count
-	Class     *Class
 	Owner     wire.PlayerID
-	Chunk     grid.Chunk // where it was said to be last
+	Mark      uint64
 
-	// Gone is set when the body must leave; Why and By say how. While it lives By is who wrote Uninvited last.
-	By wire.PlayerID
-	// Rejected are slots the relay does not apply, with the reason last told.
-	Rejected uint64
-	// Uninvited are slots that somebody wrote who may not, in vain; By is who it was last (B-083). The owner clears it.
-	Uninvited uint64
-
-	// Audience is who may know of it, as this client decided as an authority; nil: it did not.
-	Audience *wire.Audience
-
-	Data any // the owner's: its body
-	Mark uint64
-
-	bonds   *bonds     // nil: none
-	proof   *proof     // of the drive; nil: this client has none
-	revoked wire.Count // the relay asked for the drive held under this term; 0: no
-	large   uint64     // slots that had no room at the relay: they go out again when they fit
-	lost    uint64     // slots whose packet was lost: they go out again
-	vers    []uint32   // per slot; nil: all that are set are of base
-	verSet  uint64
-	heard   time.Duration // when a record or an introduction named it last; 0: never
-	wait    *stage        // records for the owner; nil: none
-	rest    *stages
-
-	Sent   int32  // bytes of values that left last; 0: none yet
 	Handle uint32 // 0: the relay has not told
 	base   uint32
 	count  uint32 // of a mirror: what it took; with the fault OneVersion the version of the entity
 	nonce  uint32
+	Sent   int32  // bytes of values that left last; 0: none yet
 	n      uint16 // highest override applied
 	Flags  uint16
+	Gen    uint8
 
-	Gen            uint8
-	Why            wire.Why
-	Refused        uint8 // why an announcement came to nothing: a wire.Refused reason
-	Spared         uint8 // why a Destroy of this client's came to nothing: a wire.Refused reason. The owner clears it.
-	RejectedReason uint8
-	// RejectedEnds is set when the relay applies again what it had rejected.
-	RejectedEnds bool
-	Gone         bool
-	ZeroOwner    bool // asks the owner to clear the slots in Class.Owner: they are somebody else's now
-	Keyframe     bool // the owner's: a keyframe is among what is marked
-	Cut          bool // asks the next record with motion to say that the entity was put where it is
-	Still        bool // what records with motion say until it changes: the entity rests where it is
-	Shown        bool // the owner's: the body exists for the game
+	// Gone is set when the body must leave; Why says how, and Ails by whom.
+	Gone      bool
+	Why       wire.Why
+	ZeroOwner bool // asks the owner to clear the slots in Class.Owner: they are somebody else's now
+	Keyframe  bool // the owner's: a keyframe is among what is marked
+	Cut       bool // asks the next record with motion to say that the entity was put where it is
+	Still     bool // what records with motion say until it changes: the entity rests where it is
+	Shown     bool // the owner's: the body exists for the game
 
 	drives  bool
 	beat    bool // the next record need not carry anything
@@ -107,7 +91,12 @@ func (c *Copy) Pending() bool { return c.pending }
 func (c *Copy) Waiting() bool { return c.waiting }
 
 // LostSlots are those whose last packet was lost: they go out again.
-func (c *Copy) LostSlots() uint64 { return c.lost }
+func (c *Copy) LostSlots() uint64 {
+	if c.proof == nil {
+		return 0
+	}
+	return c.proof.lost
+}
 
 // Version is the flush of the newest value of slot i; false if none came.
 func (c *Copy) Version(i int) (uint32, bool) { return c.ver(i), c.verSet>>i&1 != 0 }

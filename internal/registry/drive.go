@@ -16,7 +16,7 @@ func (r *Registry) Spawn(id wire.ID, k *Class, owner wire.PlayerID, flags uint16
 	r.nonce++
 	hosted := flags&(wire.EntityHosted|wire.EntityPlaced) != 0
 	c := &Copy{ID: id, Class: k, Owner: owner, Flags: flags, Shown: true, nonce: r.nonce, pending: true, drives: !hosted,
-		placed: flags&wire.EntityPlaced != 0, rest: &r.stages}
+		placed: flags&wire.EntityPlaced != 0}
 	r.add(c)
 	bind(c)
 	if r.isReady { // else Announce will
@@ -51,11 +51,15 @@ func (r *Registry) Request(c *Copy) {
 // Release answers a revoke with the present values of all slots. The owner calls it for every copy that changed; it does
 // nothing for those that nobody asked for, or that moved on since.
 func (r *Registry) Release(c *Copy) {
-	if c.revoked == 0 || c.Gone || c.drives || c.Term != c.revoked {
-		c.revoked = 0
+	p := c.proof
+	if p == nil || p.revoked == 0 {
 		return
 	}
-	c.revoked = 0
+	asked := p.revoked
+	p.revoked = 0
+	if c.Gone || c.drives || c.Term != asked {
+		return
+	}
 	r.release(c)
 }
 
@@ -97,7 +101,7 @@ func (r *Registry) Beat(c *Copy) {
 }
 
 // Lost returns the slots of a driven copy whose last packet was lost. Give them to Mark with the next tick.
-func (r *Registry) Lost(c *Copy) uint64 { return c.lost }
+func (r *Registry) Lost(c *Copy) uint64 { return c.LostSlots() }
 
 // Buffers gives packets memory: a buffer of length transport.Headroom with room for one payload.
 type Buffers func() []byte
@@ -203,7 +207,7 @@ func (p *packer) deltas() {
 		var chunk grid.Chunk
 		r.retry(c)
 		values, sent, chunk = r.current(c, c.Mark, values[:0])
-		c.lost &^= c.Mark
+		c.found(c.Mark)
 		beat := c.beat
 		c.Mark, c.marked, c.beat = 0, false, false
 		if sent == 0 && !beat {
@@ -328,7 +332,7 @@ func (r *Registry) lostPacket(pn uint64) {
 	r.tr.lost(pn, refs)
 	for _, s := range refs {
 		if (s.c.drives || s.c.gives()) && !s.c.Gone && s.c.Term == s.term {
-			s.c.lost |= s.mask
+			s.c.lose(s.mask)
 			s.c.Cut = s.c.Cut || s.cut
 		}
 	}

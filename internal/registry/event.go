@@ -175,12 +175,12 @@ func (r *Registry) Event(now time.Duration, k *EventKind, to wire.To, who wire.P
 		m.About, m.ID, m.Inc, m.Nonce = true, c.ID, c.Inc, c.nonce
 		// Before the bind one that is sent once has none: it may come before the announcement.
 		if c.Drives() && (c.Bound() && !c.pending || reliable && c.pending) {
-			if mask := (changed | c.Mark | c.lost | c.flown()) & c.Class.All &^ (c.Class.Init | c.Class.Auth | c.Class.Motion); mask != 0 {
+			if mask := (changed | c.Mark | c.LostSlots() | c.flown()) & c.Class.All &^ (c.Class.Init | c.Class.Auth | c.Class.Motion); mask != 0 {
 				r.tick++
 				m.Tick, m.Term, m.N = r.tick, c.Term, c.n
 				m.Values, m.Mask, m.Chunk = r.current(c, mask, nil)
 				c.Mark &^= mask
-				c.lost &^= mask
+				c.found(mask)
 				ref = &sentRef{c: c, term: c.Term, mask: m.Mask}
 			}
 		} else if !c.Drives() {
@@ -191,7 +191,7 @@ func (r *Registry) Event(now time.Duration, k *EventKind, to wire.To, who wire.P
 		msg := append([]byte{wire.MsgEventUp}, r.body...)
 		if err := r.conn.Queue(wire.EventStream(r.Welcome.Player, m.ID), msg); err != nil {
 			if ref != nil {
-				c.lost |= ref.mask
+				c.lose(ref.mask)
 			}
 			return 0, ErrCredit // the window holds more than the credit: only control can have filled it
 		}

@@ -4,7 +4,7 @@ import "github.com/throng-dev/throng/internal/wire"
 
 // Mirror returns a copy that stands beside the registry: no relay knows it, nobody drives it, nothing about it is sent (B-121).
 func (r *Registry) Mirror(id wire.ID, k *Class) *Copy {
-	return &Copy{ID: id, Class: k, mirror: true, rest: &r.stages}
+	return &Copy{ID: id, Class: k, mirror: true}
 }
 
 // Reflect takes values as if the relay had sent them to a mirror: they are judged, staged and told of by Changed like all

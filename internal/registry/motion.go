@@ -11,7 +11,7 @@ type Timing struct {
 }
 
 // Timing is when the motion of the record was captured that Staged is at.
-func (c *Copy) Timing() Timing { return c.rest.timing }
+func (c *Copy) Timing() Timing { return c.Class.rest.timing }
 
 // OnMotion makes f hear of every motion value that is newer than what was held, of classes that this build lacks too, as it comes. The
 // bytes are valid during the call. Where the capture is not known the time is that of the bundle. nil: nobody hears.

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"math/bits"
 	"time"
 
 	"github.com/throng-dev/throng/internal/trace"
@@ -86,13 +87,17 @@ func (r *Registry) fenced(handle uint32, stamp uint64, reliable, sets bool) bool
 	if stamp *= 2; !reliable {
 		stamp++
 	}
-	if stamp < r.fence[handle] {
+	s := r.handles.find(handle)
+	if s != nil && stamp < s.fence {
 		r.stats.Void++
 		r.tr.drop(trace.Void, wire.ID{}, uint64(handle), nil, 0, 0)
 		return true
 	}
-	if sets {
-		r.fence[handle] = stamp
+	if sets && handle != 0 {
+		if s == nil {
+			s = r.handles.slot(handle)
+		}
+		s.fence = stamp
 	}
 	return false
 }
@@ -112,13 +117,14 @@ func (r *Registry) segment(pn uint64, body []byte) error {
 	var rec wire.Record
 	for w.Next(&rec) {
 		r.stats.Records++
-		c := r.byH[rec.Handle]
-		if c == nil || c.Class != k { // not introduced
+		s := r.handles.find(rec.Handle)
+		if s == nil || s.c == nil || s.c.Class != k { // not introduced
 			r.stats.Unknown++
 			r.tr.drop(trace.UnknownHandle, wire.ID{}, uint64(rec.Handle), k, rec.Mask, len(rec.Values))
 			continue
 		}
-		if r.fenced(rec.Handle, pn, false, false) {
+		c := s.c
+		if 2*pn+1 < s.fence && r.fenced(rec.Handle, pn, false, false) {
 			continue
 		}
 		if c.drives {
@@ -148,11 +154,10 @@ func (r *Registry) segment(pn uint64, body []byte) error {
 // merge stages exactly the slots whose held version is older.
 func (r *Registry) merge(c *Copy, ver uint32, mask uint64, values []byte) {
 	apply := uint64(0)
-	for i := range c.Class.Slots {
-		if mask>>i&1 == 0 || c.verSet>>i&1 != 0 && int32(ver-c.ver(i)) <= 0 {
-			continue
+	for m := mask & c.Class.All; m != 0; m &= m - 1 {
+		if i := bits.TrailingZeros64(m); c.verSet>>i&1 == 0 || int32(ver-c.ver(i)) > 0 {
+			apply |= 1 << i
 		}
-		apply |= 1 << i
 	}
 	if r.cfg.Faults.OneVersion {
 		if apply = mask; int32(ver-c.count) <= 0 {
@@ -241,14 +246,12 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 	}
 	made = made || c.old
 	lostDrive := c.drives || c.waiting || c.old || c.Inc != m.Inc
-	if r.byH[c.Handle] == c {
-		delete(r.byH, c.Handle)
-	}
+	r.handles.free(c)
 	c.Inc, c.Handle, c.Gen, c.Chunk = m.Inc, m.Handle, m.Gen, m.Chunk
 	r.rises(m.ID, m.Inc)
 	c.drives, c.waiting, c.pending, c.old = false, false, false, false
 	c.placed = m.Flags&wire.EntityPlaced != 0
-	r.byH[m.Handle] = c
+	r.handles.bind(c)
 	r.hear(c)
 	delete(r.last, m.Handle)
 	r.change(c)
@@ -275,7 +278,7 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 // at a time, in an incarnation that may be older than the one before: somebody brought it back. So packets tell which is the present one, as
 // they do within a handle.
 func (r *Registry) before(c *Copy, handle uint32, stamp uint64) bool {
-	return c.Handle != 0 && !c.old && c.Handle != handle && stamp < r.fence[c.Handle]
+	return c.Handle != 0 && !c.old && c.Handle != handle && r.handles.fence(c.Handle) > stamp
 }
 
 // adopts reports whether a copy without an incarnation stands for the entity that is introduced: a placed body that waited
@@ -303,7 +306,7 @@ func (r *Registry) create(id wire.ID, inc wire.Count, k *Class, nonce uint32) *C
 		r.drop(c, wire.WhyDestroyed, wire.PlayerID{}, false, nil) // nobody said so: it may be back when the newer one has left
 	}
 	delete(r.mine, id)
-	c := &Copy{ID: id, Inc: inc, Class: k, rest: &r.stages}
+	c := &Copy{ID: id, Inc: inc, Class: k}
 	r.add(c)
 	r.change(c)
 	return c
@@ -314,7 +317,7 @@ func (r *Registry) depart(pn uint64, m *wire.Depart) {
 		return
 	}
 	news := r.news(m)
-	c := r.byH[m.Handle]
+	c := r.handles.copy(m.Handle)
 	if p := r.pend[m.ID]; p != nil && r.answers(p, m.Nonce) {
 		r.discard(p, m.Why, m.By, 0)
 		news = false
@@ -338,10 +341,13 @@ func (r *Registry) depart(pn uint64, m *wire.Depart) {
 		return
 	}
 	if c.placed && !dead { // the body stands on every client: it only loses its source
-		delete(r.byH, c.Handle)
+		r.handles.free(c)
 		c.Handle, c.verSet = 0, 0
 		if c.drives || c.waiting { // its driver may not know of it any more
-			c.drives, c.waiting, c.revoked, c.ZeroOwner = false, false, 0, c.ZeroOwner || c.Class.Owner != 0
+			c.drives, c.waiting, c.ZeroOwner = false, false, c.ZeroOwner || c.Class.Owner != 0
+			if c.proof != nil {
+				c.proof.revoked = 0
+			}
 			r.change(c)
 		}
 		return
@@ -351,7 +357,7 @@ func (r *Registry) depart(pn uint64, m *wire.Depart) {
 }
 
 func (r *Registry) role(pn uint64, m *wire.Role) {
-	c := r.byH[m.Handle]
+	c := r.handles.copy(m.Handle)
 	if c == nil || r.fenced(m.Handle, pn, false, false) || m.Term <= c.Term {
 		return
 	}
@@ -386,7 +392,7 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 		c.prove(m.Cert, m.Term)
 		r.rises(m.ID, m.Inc)
 		c.pending, c.old, c.drives, c.waiting = false, false, true, false
-		r.byH[m.Handle] = c
+		r.handles.bind(c)
 		r.own(c, m.Owner, m.Term, m.Flags)
 	case wire.MsgRefused:
 		r.refused(c, m)
@@ -396,7 +402,8 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 		if c == nil || !c.drives || c.Inc != m.Inc || c.Term != m.Term {
 			return
 		}
-		c.drives, c.waiting, c.revoked = false, true, m.Term
+		c.drives, c.waiting = false, true
+		c.hold().revoked = m.Term
 		r.change(c)
 	case wire.MsgOverride: // own record to the driver
 		if c == nil || !c.drives && !c.gives() || c.Inc != m.Inc || c.Term != m.Term || int16(m.N-c.n) <= 0 ||
@@ -414,7 +421,8 @@ func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
 		// refused that for not knowing this override: it goes out again.
 		c.n = m.N
 		apply := c.olderThan(m.Version, m.Mask)
-		c.lost = c.lost&^apply | m.Mask&^apply
+		c.found(apply)
+		c.lose(m.Mask &^ apply)
 		c.stage(apply, m.Mask, m.Values)
 		r.tr.delta(trace.In, c, apply, len(m.Values), m.Version, trace.Override, "")
 		r.change(c)
@@ -444,13 +452,13 @@ func (r *Registry) refused(c *Copy, m *wire.Entity) {
 	case c == nil:
 	case dead && c.Inc == 0 && c.Flags&wire.EntityRespawn != 0 && m.Nonce != c.nonce: // about the life before the one that it begins
 	case dead && c.Inc == m.Inc, dead && c.placed && c.Inc <= m.Inc, c.Inc == 0 && r.answers(c, m.Nonce) && m.Nonce != 0:
-		c.Refused = m.Reason
+		c.ail().Refused = m.Reason
 		r.drop(c, wire.WhyDestroyed, wire.PlayerID{}, dead, nil)
 	case c.pending && r.answers(c, m.Nonce): // demoted: an observer until introduced, or gone at the end mark
 		c.pending, c.drives, c.old = false, false, true
 		r.change(c)
 	case c.Inc == m.Inc: // a destroy
-		c.Spared = m.Reason
+		c.ail().Spared = m.Reason
 		r.change(c)
 	}
 }
@@ -477,15 +485,14 @@ func (r *Registry) assign(c *Copy, m *wire.Entity, stamp uint64) { // R-21
 	if c.drives && !c.pending && c.Term >= m.Term || c.Term > m.Term || c.certTerm() >= m.Term && !c.old {
 		return
 	}
-	if r.byH[c.Handle] == c {
-		delete(r.byH, c.Handle)
-	}
-	c.Inc, c.Handle, c.Gen, c.n, c.lost, c.Chunk = m.Inc, m.Handle, m.Gen, m.N, 0, m.Chunk
+	r.handles.free(c)
+	c.Inc, c.Handle, c.Gen, c.n, c.Chunk = m.Inc, m.Handle, m.Gen, m.N, m.Chunk
 	c.prove(m.Cert, m.Term)
+	c.proof.lost, c.proof.revoked = 0, 0
 	r.rises(m.ID, m.Inc)
-	c.drives, c.waiting, c.old, c.pending, c.revoked = true, false, false, false, 0
+	c.drives, c.waiting, c.old, c.pending = true, false, false, false
 	c.placed = m.Flags&wire.EntityPlaced != 0
-	r.byH[m.Handle] = c
+	r.handles.bind(c)
 	c.loose()
 	// A shared record may have overtaken the assign with a later override of somebody's: what is newer stays.
 	apply := c.olderThan(m.Version, m.Mask)

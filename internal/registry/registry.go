@@ -130,8 +130,7 @@ type Registry struct {
 	classes   []*Class // those of this build
 	byNum     []*Class // by the world's number
 	byID      map[wire.ID]*Copy
-	byH       map[uint32]*Copy
-	fence     map[uint32]uint64
+	handles   handles
 	pend      map[wire.ID]*Copy // announcements beside a body of an older incarnation
 	dead      map[wire.ID]death
 	deadIDs   []wire.ID
@@ -179,8 +178,8 @@ func New(cfg Config) *Registry {
 	if cfg.MaxEntities == 0 {
 		cfg.MaxEntities = 4096
 	}
-	return &Registry{cfg: cfg, tr: newTracer(cfg.Trace), nonce: cfg.Nonce, Players: map[wire.PlayerID]wire.Player{}, byID: map[wire.ID]*Copy{}, byH: map[uint32]*Copy{},
-		fence: map[uint32]uint64{}, last: map[uint32]last{}, pend: map[wire.ID]*Copy{}, dead: map[wire.ID]death{}, mine: map[wire.ID]wire.Count{}, groups: map[string]bool{}, wanted: map[string]bool{}, gone: map[wire.ID]wire.Count{}, risen: map[wire.ID]bool{}, wants: map[wire.ID]*Class{}, follow: true}
+	return &Registry{cfg: cfg, tr: newTracer(cfg.Trace), nonce: cfg.Nonce, Players: map[wire.PlayerID]wire.Player{}, byID: map[wire.ID]*Copy{},
+		last: map[uint32]last{}, pend: map[wire.ID]*Copy{}, dead: map[wire.ID]death{}, mine: map[wire.ID]wire.Count{}, groups: map[string]bool{}, wanted: map[string]bool{}, gone: map[wire.ID]wire.Count{}, risen: map[wire.ID]bool{}, wants: map[wire.ID]*Class{}, follow: true}
 }
 
 // Stats returns the counters.
@@ -188,7 +187,7 @@ func (r *Registry) Stats() Stats { return r.stats }
 
 // AddClass adds a class of this build. All must be added before Connect.
 func (r *Registry) AddClass(c *wire.Class, data any) *Class {
-	k := &Class{Class: *c, Local: uint32(len(r.classes) + 1), Data: data}
+	k := &Class{Class: *c, Local: uint32(len(r.classes) + 1), Data: data, rest: &r.stages}
 	r.classes = append(r.classes, k)
 	return k
 }
@@ -257,10 +256,8 @@ func (r *Registry) drop(c *Copy, why wire.Why, by wire.PlayerID, died bool, cert
 	if r.byID[c.ID] == c {
 		delete(r.byID, c.ID)
 	}
-	if r.byH[c.Handle] == c {
-		delete(r.byH, c.Handle)
-	}
-	c.Gone, c.Why, c.By = true, why, by
+	r.handles.free(c)
+	c.end(why, by, 0)
 	c.drives = false
 	c.Applied()
 	r.change(c)
@@ -270,7 +267,7 @@ func (r *Registry) drop(c *Copy, why wire.Why, by wire.PlayerID, died bool, cert
 // discard ends an announcement that stood beside the body of an older incarnation, which is the body again.
 func (r *Registry) discard(p *Copy, why wire.Why, by wire.PlayerID, reason uint8) {
 	delete(r.pend, p.ID)
-	p.Gone, p.Why, p.By, p.Refused = true, why, by, reason
+	p.end(why, by, reason)
 	p.Applied()
 	r.change(p)
 	if c := r.byID[p.ID]; c != nil { // after p: one body an id at every instant

@@ -10,16 +10,17 @@ func (r *Registry) rejected(c *Copy, m *wire.Entity) {
 	if c == nil || c.Inc != m.Inc {
 		return
 	}
-	c.Rejected, c.RejectedReason, c.RejectedEnds = m.Mask, m.Reason, m.Reason == 0
-	if c.large = 0; m.Reason == wire.RefusedInvalid {
-		c.large = m.Mask
+	t := c.ail()
+	t.Rejected, t.RejectedReason, t.RejectedEnds = m.Mask, m.Reason, m.Reason == 0
+	if t.large = 0; m.Reason == wire.RefusedInvalid {
+		t.large = m.Mask
 	}
 	r.change(c)
 }
 
 // retry marks slots that had no room beside the others when another slot leaves whose length may have changed: that may have made room.
 func (r *Registry) retry(c *Copy) {
-	if c.large != 0 && c.Mark&c.Class.Variable&^c.large != 0 {
-		c.Mark |= c.large
+	if t := c.Ails; t != nil && t.large != 0 && c.Mark&c.Class.Variable&^t.large != 0 {
+		c.Mark |= t.large
 	}
 }

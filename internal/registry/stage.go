@@ -56,14 +56,14 @@ func (r *Registry) Backlog() (waiting int, merged uint64) { return r.stages.wait
 // stage keeps a record for the owner. The bytes are copied.
 func (c *Copy) stage(apply, mask uint64, values []byte) {
 	if c.wait == nil {
-		c.wait = c.rest.lend()
+		c.wait = c.Class.rest.lend()
 	}
 	w := c.wait
 	at := int32(len(w.buf))
 	w.buf = append(w.buf, values...)
-	w.list = append(w.list, staged{apply, mask, at, int32(len(w.buf)), c.rest.timing})
-	c.rest.waiting++
-	if len(w.buf) > 2*wire.MaxValues || len(w.list) > maxCopyWait || len(w.list) > 1 && (c.rest.newest || c.rest.waiting > maxWaiting) {
+	w.list = append(w.list, staged{apply, mask, at, int32(len(w.buf)), c.Class.rest.timing})
+	c.Class.rest.waiting++
+	if len(w.buf) > 2*wire.MaxValues || len(w.list) > maxCopyWait || len(w.list) > 1 && (c.Class.rest.newest || c.Class.rest.waiting > maxWaiting) {
 		c.compact()
 	}
 }
@@ -97,7 +97,7 @@ func (c *Copy) compact() {
 	var newest Timing
 	c.Staged(func(apply, mask uint64, values []byte) {
 		if apply&c.Class.Motion != 0 {
-			newest = c.rest.timing
+			newest = c.Class.rest.timing
 		}
 		for i := range c.Class.Slots {
 			if mask>>i&1 == 0 {
@@ -111,7 +111,7 @@ func (c *Copy) compact() {
 			values = values[l:]
 		}
 	})
-	s, w := c.rest, c.wait
+	s, w := c.Class.rest, c.wait
 	b := s.scratch[:0]
 	for i := range c.Class.Slots {
 		if all>>i&1 != 0 {
@@ -129,12 +129,12 @@ func (c *Copy) Staged(f func(apply, mask uint64, values []byte)) {
 	if c.wait == nil {
 		return
 	}
-	was := c.rest.timing
+	was := c.Class.rest.timing
 	for _, s := range c.wait.list {
-		c.rest.timing = s.timing
+		c.Class.rest.timing = s.timing
 		f(s.apply, s.mask, c.wait.buf[s.from:s.to])
 	}
-	c.rest.timing = was
+	c.Class.rest.timing = was
 }
 
 // Applied drops what waits.
@@ -143,7 +143,7 @@ func (c *Copy) Applied() {
 	if w == nil {
 		return
 	}
-	s := c.rest
+	s := c.Class.rest
 	s.waiting -= len(w.list)
 	s.lent--
 	c.wait = nil

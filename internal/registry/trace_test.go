@@ -132,9 +132,9 @@ func TestEveryDropIsTold(t *testing.T) {
 	drop("malformed message", func(s Stats) uint64 { return s.Malformed }, "malformed", func() { g.message([]byte{wire.MsgBind, 1}) })
 	drop("older incarnation", func(s Stats) uint64 { return s.Stale }, "lamp / Pos,Lit / baseline / stale", func() { g.frame(wire.KindIntro, g.intro(1, 7, 0)) })
 	drop("void", func(s Stats) uint64 { return s.Void }, "void", func() {
-		g.r.fence[7] = 1 << 40
+		g.r.handles.slot(7).fence = 1 << 40
 		g.frame(wire.KindSegment, g.record(5, 7))
-		delete(g.r.fence, 7)
+		g.r.handles.slot(7).fence = 0
 	})
 	g.frame(wire.KindIntro, g.intro(2, 8, 1))
 	g.lines = nil
@@ -315,7 +315,7 @@ func BenchmarkMerge(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			r := New(Config{Trace: sink})
 			k := r.AddClass(lampClass(), nil)
-			c := &Copy{Class: k, rest: &r.stages}
+			c := &Copy{Class: k}
 			values, ver := []byte{1}, uint32(0)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -145,7 +145,7 @@ func TestB063BacklogIsBounded(t *testing.T) {
 		}
 		for h, want := range newest {
 			got := byte(255)
-			c := g.r.byH[h]
+			c := g.r.handles.copy(h)
 			c.Staged(func(apply, mask uint64, values []byte) {
 				for i := range c.Class.Slots {
 					if mask>>i&1 != 0 {

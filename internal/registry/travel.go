@@ -62,7 +62,8 @@ func (r *Registry) arrive() {
 	}
 	leave := func(c *Copy) {
 		c.Applied()
-		c.Gone, c.Why, c.By, c.drives, c.marked, c.Mark = true, WhyTraveled, wire.PlayerID{}, false, false, 0
+		c.end(WhyTraveled, wire.PlayerID{}, 0)
+		c.drives, c.marked, c.Mark = false, false, 0
 		r.tr.entity(trace.In, trace.Departure, c, trace.WrongEpoch)
 		r.Departed = append(r.Departed, c)
 	}
@@ -81,7 +82,7 @@ func (r *Registry) arrive() {
 	clear(r.dead)
 	clear(r.mine)
 	clear(r.Players)
-	r.byH, r.fence, r.last, r.sent = map[uint32]*Copy{}, map[uint32]uint64{}, map[uint32]last{}, sentLog{}
+	r.handles, r.last, r.sent = handles{}, map[uint32]last{}, sentLog{}
 	r.deadIDs, r.order, r.changed, r.marks, r.lefts = nil, nil, nil, nil, nil
 	r.Strangers, r.Requests, r.Denials = nil, nil, nil
 	r.byNum = r.byNum[:0]

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"bytes"
+	"math/bits"
 
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -11,7 +12,24 @@ func (c *Copy) ver(i int) uint32 {
 	if c.vers == nil {
 		return c.base
 	}
-	return c.vers[i]
+	return c.vers.of[i]
+}
+
+// versions are those of the slots of a copy, in one piece of memory if they are few.
+type versions struct {
+	of  []uint32
+	few [6]uint32
+}
+
+func newVersions(n int, all uint32) *versions {
+	v := &versions{}
+	if v.of = v.few[:min(n, len(v.few))]; n > len(v.few) {
+		v.of = make([]uint32, n)
+	}
+	for i := range v.of {
+		v.of[i] = all
+	}
+	return v
 }
 
 // setVer gives slots a version.
@@ -22,15 +40,10 @@ func (c *Copy) setVer(mask uint64, ver uint32) {
 			c.verSet |= mask
 			return
 		}
-		c.vers = make([]uint32, len(c.Class.Slots))
-		for i := range c.vers {
-			c.vers[i] = c.base
-		}
+		c.vers = newVersions(len(c.Class.Slots), c.base)
 	}
-	for i := range c.vers {
-		if mask>>i&1 != 0 {
-			c.vers[i] = ver
-		}
+	for m := mask & c.Class.All; m != 0; m &= m - 1 {
+		c.vers.of[bits.TrailingZeros64(m)] = ver
 	}
 	c.verSet |= mask
 }
@@ -41,7 +54,9 @@ type proof struct {
 	term wire.Count
 
 	granted wire.Count // this client gave it away under this term; 0: no
+	revoked wire.Count // the relay asked for the drive held under this term; 0: no
 	unsent  uint64     // slots that only the release of that carried
+	lost    uint64     // slots whose packet was lost: they go out again
 	flown   uint64     // slots that may be in packets on their way
 	flying  int32      // records of it in packets on their way
 }
@@ -70,6 +85,19 @@ func (c *Copy) fly(mask uint64) {
 func (p *proof) land() {
 	if p.flying--; p.flying <= 0 {
 		p.flying, p.flown = 0, 0
+	}
+}
+
+// lose marks slots to go out again, found takes them from those.
+func (c *Copy) lose(mask uint64) {
+	if mask != 0 {
+		c.hold().lost |= mask
+	}
+}
+
+func (c *Copy) found(mask uint64) {
+	if c.proof != nil {
+		c.proof.lost &^= mask
 	}
 }
 
