@@ -263,11 +263,11 @@ func (w *World) point(b *body, c *registry.Copy) {
 
 func (w *World) newBody(c *registry.Copy, k *class, o Object) *body {
 	e := o.entity()
-	b := &body{e: e, o: o, hooks: w.hooks[k], frame: w.firstFrame(c.ID), until: -k.cfg.DestroyDelay}
+	b := &body{e: e, c: c, o: o, hooks: w.hooks[k], frame: w.firstFrame(c.ID), until: -k.cfg.DestroyDelay}
 	e.w, e.c, e.class, e.ptr, e.id = w, c, k, k.plan.Pointer(o), NetIDFrom(c.ID)
 	c.Data, c.Shown = b, true
 	w.list = append(w.list, b)
-	w.byID[e.id] = b
+	w.byID.Put(b)
 	w.tracer.body(trace.Register, b, "")
 	return b
 }
@@ -278,9 +278,7 @@ func (w *World) remove(b *body, d Departure) {
 	w.tracer.body(trace.Unregister, b, d.Why.String())
 	b.gone, b.drives, b.e.shadow = true, false, nil
 	w.holes = true
-	if w.byID[b.e.id] == b {
-		delete(w.byID, b.e.id)
-	}
+	w.byID.Delete(b)
 	w.events = append(w.events, happening{kind: departed, b: b, d: d})
 }
 

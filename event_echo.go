@@ -44,7 +44,7 @@ func (w *World) echoes() {
 	defer func() { w.inEcho = false }()
 	for _, x := range kept {
 		info := EventInfo{World: w, From: w.self, ID: x.id, Loopback: true}
-		if b := w.byID[x.id]; b != nil && !b.gone {
+		if b := w.byID.Find(x.id.Bytes()); b != nil && !b.gone {
 			info.Entity = b.o
 			if c := b.mirror(); c != nil {
 				if m, _ := c.Data.(*body); m != nil && !m.gone {

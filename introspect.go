@@ -113,7 +113,7 @@ func (w *World) far(at grid.Chunk) bool {
 		}
 	}
 	if len(w.views) == 0 {
-		b := w.byID[w.self.AvatarID()]
+		b := w.byID.Find(w.self.AvatarID().Bytes())
 		return b == nil || b.e.c.Chunk.Distance(at) > reach
 	}
 	return true

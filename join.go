@@ -101,7 +101,7 @@ func newWorld(addr string, s *Schema, cfg Config) (*World, error) {
 		return nil, err
 	}
 	w := &World{schema: s, cfg: cfg, addr: addr, log: cfg.Logger, start: time.Now(), hooks: map[*class]*hookSet{}, classes: map[*class]*registry.Class{}, hearing: hearing{handlers: map[*event][]Hook{}, kinds: map[*event]*registry.EventKind{}},
-		players: map[PlayerID]PlayerInfo{}, byID: map[NetID]*body{}, viewed: true, stop: make(chan struct{}), ended: make(chan struct{})}
+		players: map[PlayerID]PlayerInfo{}, byID: registry.NewIndex(func(b *body) *wire.ID { return &b.c.ID }), viewed: true, stop: make(chan struct{}), ended: make(chan struct{})}
 	if w.log == nil {
 		w.log = slog.Default()
 	}

@@ -100,7 +100,7 @@ func (w *World) blind(now time.Duration) {
 		return
 	}
 	w.blindly = true
-	if len(w.views) > 0 || w.authority || w.byID[w.self.AvatarID()] != nil {
+	if len(w.views) > 0 || w.authority || w.byID.Find(w.self.AvatarID().Bytes()) != nil {
 		return
 	}
 	for _, c := range w.schema.classes {

@@ -149,12 +149,12 @@ func (w *World) add(doing string, o Object, opt *spawnOptions) error {
 		return fail(ErrClosed)
 	case w.self.IsZero() || w.phase == Traveling:
 		return fail(ErrNotLive)
-	case opt.flags&wire.EntityAvatar != 0 && w.byID[opt.id] != nil:
-		if err := w.takeOver(w.byID[opt.id], k, o); err != nil {
+	case opt.flags&wire.EntityAvatar != 0 && w.byID.Find(opt.id.Bytes()) != nil:
+		if err := w.takeOver(w.byID.Find(opt.id.Bytes()), k, o); err != nil {
 			return fail(err)
 		}
 		return nil
-	case w.byID[opt.id] != nil:
+	case w.byID.Find(opt.id.Bytes()) != nil:
 		return fail(ErrIDHeld)
 	case opt.flags&wire.EntityHosted != 0 && opt.flags&wire.EntityPlaced == 0 && w.host.IsZero():
 		return fail(ErrNoHost)

@@ -48,7 +48,7 @@ type World struct {
 	profile   Profile
 	list      []*body // everything the game sees, in order of appearance
 	holes     bool    // some of list are gone
-	byID      map[NetID]*body
+	byID      registry.Index[body]
 	driven    []*body
 	repeats   map[*body]time.Duration // when a spawn is said again, where values are not kept
 	interval  time.Duration
@@ -106,6 +106,7 @@ type World struct {
 // body is an entity that the game sees.
 type body struct {
 	e        *Entity
+	c        *registry.Copy
 	o        Object
 	hooks    *hookSet
 	track    track         // of a proxy that moves: the samples it is drawn from; nil: none came
@@ -319,7 +320,7 @@ func (w *World) Stats() Stats {
 // Find returns the entity with an id that this client holds.
 func (w *World) Find(id NetID) (Object, bool) {
 	w.reads("Find")
-	if b := w.byID[id]; b != nil && !b.gone {
+	if b := w.byID.Find(id.Bytes()); b != nil && !b.gone {
 		return b.o, true
 	}
 	return nil, false

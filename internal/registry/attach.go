@@ -17,7 +17,7 @@ func (r *Registry) Parent(c *Copy) *Copy {
 	case b == nil:
 		return nil
 	case c.drives:
-		return r.byID[b.parent]
+		return r.byID.Find(b.parent)
 	}
 	if p := r.handles.copy(b.tied); p != nil && p.Gen == b.gen {
 		return p
@@ -54,7 +54,7 @@ func (r *Registry) attached(body []byte) error {
 	if err != nil {
 		return err
 	}
-	if c := r.byID[m.ID]; c != nil && c.Inc == m.Inc {
+	if c := r.byID.Find(m.ID); c != nil && c.Inc == m.Inc {
 		b := c.bond()
 		b.parent, b.attachRefused = m.Parent, m.Reason
 		r.change(c)

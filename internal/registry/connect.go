@@ -44,7 +44,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 		}
 		c.unbind()
 	})
-	if len(r.byID) == 0 && len(r.pend) == 0 && len(r.deadIDs) == 0 && len(r.wants) == 0 {
+	if r.byID.Len() == 0 && len(r.pend) == 0 && len(r.deadIDs) == 0 && len(r.wants) == 0 {
 		r.ready() // nothing to announce: the first entities arrive a round trip earlier
 	}
 }
@@ -64,7 +64,7 @@ func (r *Registry) Announce() {
 	waiting := slices.SortedFunc(maps.Values(r.pend), func(a, b *Copy) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 	r.Each(r.reannounce)
 	for _, c := range waiting {
-		if r.byID[c.ID] == nil {
+		if r.byID.Find(c.ID) == nil {
 			delete(r.pend, c.ID)
 			r.add(c)
 		}

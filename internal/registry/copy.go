@@ -44,6 +44,7 @@ type Copy struct {
 
 	Handle uint32 // 0: the relay has not told
 	base   uint32
+	moved  uint32 // version of the motion slot while there are no vers
 	count  uint32 // of a mirror: what it took; with the fault OneVersion the version of the entity
 	nonce  uint32
 	Sent   int32  // bytes of values that left last; 0: none yet

@@ -398,7 +398,7 @@ func (r *Registry) judge(now time.Duration, h *Heard, absent func(*Copy) bool) f
 	if h.About == wire.AboutNothing {
 		return may
 	}
-	c := r.byID[h.ID]
+	c := r.byID.Find(h.ID)
 	if c == nil || c.Inc != h.Inc {
 		h.Ended = h.Inc != 0 && r.dead[h.ID].inc >= h.Inc
 		if h.About == wire.AboutComing && !h.Ended {
@@ -471,7 +471,7 @@ func (r *Registry) far(c *Copy) bool {
 		return true
 	}
 	for _, a := range r.order {
-		if a != nil && a.drives && a.Flags&wire.EntityAvatar != 0 && r.byID[a.ID] == a {
+		if a != nil && a.drives && a.Flags&wire.EntityAvatar != 0 && r.byID.Find(a.ID) == a {
 			return a.Chunk.Distance(c.Chunk) > int64(p.PropertyReach)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // Destroyed reports whether the entity with an id was destroyed, and has not begun anew, as far as this client heard.
 func (r *Registry) Destroyed(id wire.ID) bool {
-	return r.byID[id] == nil && (r.gone[id] != 0 || r.dead[id].inc != 0 && !r.risen[id])
+	return r.byID.Find(id) == nil && (r.gone[id] != 0 || r.dead[id].inc != 0 && !r.risen[id])
 }
 
 // Want says that this client has no body of a destroyed entity, and would show its next incarnation.
@@ -35,7 +35,7 @@ func (r *Registry) tellWant(id wire.ID) {
 func (r *Registry) tellWants() {
 	ids := slices.SortedFunc(maps.Keys(r.wants), func(a, b wire.ID) int { return slices.Compare(a[:], b[:]) })
 	for _, id := range ids {
-		if r.byID[id] == nil {
+		if r.byID.Find(id) == nil {
 			r.tellWant(id)
 		}
 	}

@@ -216,7 +216,7 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 		r.tr.drop(trace.Dead, m.ID, uint64(m.Handle), k, m.Mask, len(m.Values))
 		return nil
 	}
-	c := r.byID[m.ID]
+	c := r.byID.Find(m.ID)
 	if c != nil && (c.Inc > m.Inc && (c.pending || c.Handle == m.Handle && !c.old) || c.Class != k && c.Inc == m.Inc || r.before(c, m.Handle, 2*pn+1)) {
 		r.stats.Stale++
 		r.tr.delta(trace.In, c, m.Mask, len(m.Values), r.cur.Flush, r.path, trace.Stale)
@@ -227,7 +227,7 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 	}
 	// Once something was refused all newcomers are, until the relay is told of room: else a second copy of what was refused would be taken,
 	// and the relay would believe the refusal.
-	if c == nil && (r.full || len(r.byID) >= r.cfg.MaxEntities && r.foreigners() >= r.cfg.MaxEntities) {
+	if c == nil && (r.full || r.byID.Len() >= r.cfg.MaxEntities && r.foreigners() >= r.cfg.MaxEntities) {
 		r.stats.NoRoom++
 		r.tr.drop(trace.Full, m.ID, uint64(m.Handle), k, m.Mask, len(m.Values))
 		r.full = true
@@ -299,9 +299,9 @@ func (r *Registry) own(c *Copy, owner wire.PlayerID, term wire.Count, flags uint
 
 // create makes the copy of an incarnation; a body of an older one leaves.
 func (r *Registry) create(id wire.ID, inc wire.Count, k *Class, nonce uint32) *Copy {
-	if c := r.byID[id]; c != nil && c.Inc == 0 && c.pending && !r.answers(c, nonce) && !r.cfg.Faults.PendingLost {
+	if c := r.byID.Find(id); c != nil && c.Inc == 0 && c.pending && !r.answers(c, nonce) && !r.cfg.Faults.PendingLost {
 		r.pend[id] = c // waits beside the registry for its bind or refusal
-		delete(r.byID, id)
+		r.byID.Delete(c)
 	} else if c != nil {
 		r.drop(c, wire.WhyDestroyed, wire.PlayerID{}, false, nil) // nobody said so: it may be back when the newer one has left
 	}
@@ -323,7 +323,7 @@ func (r *Registry) depart(pn uint64, m *wire.Depart) {
 		news = false
 	}
 	if c == nil { // not bound yet: by id
-		c = r.byID[m.ID]
+		c = r.byID.Find(m.ID)
 		// A bound body has another handle: it came back as the same incarnation, and this is about its life before.
 		if c != nil && (c.Handle != 0 || c.Inc != m.Inc && !(c.Inc == 0 && c.pending && r.answers(c, m.Nonce))) {
 			c = nil
@@ -370,7 +370,7 @@ func (r *Registry) role(pn uint64, m *wire.Role) {
 
 // message takes what comes on the reliable lane about one entity.
 func (r *Registry) message(kind byte, m *wire.Entity, stamp uint64) {
-	c := r.byID[m.ID]
+	c := r.byID.Find(m.ID)
 	switch kind {
 	case wire.MsgBind:
 		if p := r.pend[m.ID]; p != nil && r.answers(p, m.Nonce) { // now it is a body, the older incarnation goes

@@ -129,7 +129,7 @@ type Registry struct {
 	isReady   bool     // told the relay that presence may begin
 	classes   []*Class // those of this build
 	byNum     []*Class // by the world's number
-	byID      map[wire.ID]*Copy
+	byID      Index[Copy]
 	handles   handles
 	pend      map[wire.ID]*Copy // announcements beside a body of an older incarnation
 	dead      map[wire.ID]death
@@ -178,7 +178,7 @@ func New(cfg Config) *Registry {
 	if cfg.MaxEntities == 0 {
 		cfg.MaxEntities = 4096
 	}
-	return &Registry{cfg: cfg, tr: newTracer(cfg.Trace), nonce: cfg.Nonce, Players: map[wire.PlayerID]wire.Player{}, byID: map[wire.ID]*Copy{},
+	return &Registry{cfg: cfg, tr: newTracer(cfg.Trace), nonce: cfg.Nonce, Players: map[wire.PlayerID]wire.Player{}, byID: NewIndex(func(c *Copy) *wire.ID { return &c.ID }),
 		last: map[uint32]last{}, pend: map[wire.ID]*Copy{}, dead: map[wire.ID]death{}, mine: map[wire.ID]wire.Count{}, groups: map[string]bool{}, wanted: map[string]bool{}, gone: map[wire.ID]wire.Count{}, risen: map[wire.ID]bool{}, wants: map[wire.ID]*Class{}, follow: true}
 }
 
@@ -193,15 +193,15 @@ func (r *Registry) AddClass(c *wire.Class, data any) *Class {
 }
 
 // Find returns the copy of an entity, or nil.
-func (r *Registry) Find(id wire.ID) *Copy { return r.byID[id] }
+func (r *Registry) Find(id wire.ID) *Copy { return r.byID.Find(id) }
 
 // Len is the number of copies.
-func (r *Registry) Len() int { return len(r.byID) }
+func (r *Registry) Len() int { return r.byID.Len() }
 
 // Each calls f for every copy, in order of creation. f may create and drop copies; new ones are not visited.
 func (r *Registry) Each(f func(*Copy)) {
 	for _, c := range r.order[:len(r.order):len(r.order)] {
-		if c != nil && r.byID[c.ID] == c {
+		if c != nil && r.byID.Find(c.ID) == c {
 			f(c)
 		}
 	}
@@ -231,15 +231,15 @@ func (r *Registry) change(c *Copy) {
 }
 
 func (r *Registry) add(c *Copy) {
-	r.byID[c.ID] = c
+	r.byID.Put(c)
 	if c.listed {
 		return // it comes back from beside the registry
 	}
 	c.listed = true
-	if len(r.order) > 64 && len(r.order) > 2*len(r.byID) {
-		keep := make([]*Copy, 0, len(r.byID)+16)
+	if len(r.order) > 64 && len(r.order) > 2*r.byID.Len() {
+		keep := make([]*Copy, 0, r.byID.Len()+16)
 		for _, k := range r.order {
-			if r.byID[k.ID] == k && k != c || r.pend[k.ID] == k {
+			if r.byID.Find(k.ID) == k && k != c || r.pend[k.ID] == k {
 				keep = append(keep, k)
 			}
 		}
@@ -253,9 +253,7 @@ func (r *Registry) drop(c *Copy, why wire.Why, by wire.PlayerID, died bool, cert
 	if died {
 		r.died(c.ID, c.Inc, cert)
 	}
-	if r.byID[c.ID] == c {
-		delete(r.byID, c.ID)
-	}
+	r.byID.Delete(c)
 	r.handles.free(c)
 	c.end(why, by, 0)
 	c.drives = false
@@ -270,7 +268,7 @@ func (r *Registry) discard(p *Copy, why wire.Why, by wire.PlayerID, reason uint8
 	p.end(why, by, reason)
 	p.Applied()
 	r.change(p)
-	if c := r.byID[p.ID]; c != nil { // after p: one body an id at every instant
+	if c := r.byID.Find(p.ID); c != nil { // after p: one body an id at every instant
 		if i := slices.Index(r.changed, c); i >= 0 {
 			r.changed = slices.Delete(r.changed, i, i+1)
 		}

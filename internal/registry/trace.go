@@ -211,7 +211,7 @@ func (r *Registry) traceSession(dir trace.Dir, kind byte, body []byte) {
 func (r *Registry) traceEntity(dir trace.Dir, kind byte, m *wire.Entity, size int) {
 	t := r.tr
 	var k *Class
-	c := r.byID[m.ID]
+	c := r.byID.Find(m.ID)
 	if p := r.pend[m.ID]; p != nil && (m.Nonce == p.nonce || c == nil) {
 		c = p
 	}

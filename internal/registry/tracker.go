@@ -51,9 +51,7 @@ func (r *Registry) Full() bool { return r.full }
 // TrackSelf says whether the first echo of what this client drives is a change that the owner wants to know of.
 func (r *Registry) TrackSelf(on bool) {
 	r.trackSelf = on
-	for _, c := range r.byID {
-		c.echoed = false
-	}
+	r.byID.All(func(c *Copy) { c.echoed = false })
 }
 
 // Echoed reports whether the relay has sent something of what this client drives back to it.
@@ -119,15 +117,15 @@ func (r *Registry) Forget(c *Copy) {
 
 // foreigners is how many copies this client holds of what it does not drive: the bound is for them alone (B-063).
 func (r *Registry) foreigners() int {
-	n := len(r.byID)
+	n := r.byID.Len()
 	if n < r.cfg.MaxEntities*15/16 {
 		return n // what is driven matters near the bound only
 	}
-	for _, c := range r.byID {
+	r.byID.All(func(c *Copy) {
 		if c.drives || c.pending {
 			n--
 		}
-	}
+	})
 	return n
 }
 

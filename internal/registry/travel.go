@@ -77,7 +77,7 @@ func (r *Registry) arrive() {
 			leave(c)
 		}
 	}
-	clear(r.byID)
+	r.byID.Clear()
 	clear(r.pend)
 	clear(r.dead)
 	clear(r.mine)

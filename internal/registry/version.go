@@ -7,12 +7,16 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// ver is the version of slot i, if it is set. What was introduced and has not changed since has one version for all.
+// ver is the version of slot i, if it is set. What was introduced and has not changed since has one version for all
+// and one more for what moves all the time.
 func (c *Copy) ver(i int) uint32 {
-	if c.vers == nil {
-		return c.base
+	switch {
+	case c.vers != nil:
+		return c.vers.of[i]
+	case c.Class.Motion>>i&1 != 0:
+		return c.moved
 	}
-	return c.vers.of[i]
+	return c.base
 }
 
 // versions are those of the slots of a copy, in one piece of memory if they are few.
@@ -35,12 +39,22 @@ func newVersions(n int, all uint32) *versions {
 // setVer gives slots a version.
 func (c *Copy) setVer(mask uint64, ver uint32) {
 	if c.vers == nil {
-		if c.verSet&^mask == 0 || ver == c.base {
-			c.base = ver
+		if moves := c.Class.Motion; mask&moves != 0 {
+			c.moved = ver
+			c.verSet |= mask & moves
+			mask &^= moves
+		}
+		if held := c.verSet &^ c.Class.Motion; held&^mask == 0 || mask == 0 || ver == c.base {
+			if mask != 0 {
+				c.base = ver
+			}
 			c.verSet |= mask
 			return
 		}
 		c.vers = newVersions(len(c.Class.Slots), c.base)
+		for m := c.Class.Motion; m != 0; m &= m - 1 {
+			c.vers.of[bits.TrailingZeros64(m)] = c.moved
+		}
 	}
 	for m := mask & c.Class.All; m != 0; m &= m - 1 {
 		c.vers.of[bits.TrailingZeros64(m)] = ver
