@@ -94,10 +94,7 @@ func (r *Registry) fenced(handle uint32, stamp uint64, reliable, sets bool) bool
 		return true
 	}
 	if sets && handle != 0 {
-		if s == nil {
-			s = r.handles.slot(handle)
-		}
-		s.fence = stamp
+		r.handles.slot(handle).fence = stamp
 	}
 	return false
 }
@@ -345,9 +342,7 @@ func (r *Registry) depart(pn uint64, m *wire.Depart) {
 		c.Handle, c.verSet = 0, 0
 		if c.drives || c.waiting { // its driver may not know of it any more
 			c.drives, c.waiting, c.ZeroOwner = false, false, c.ZeroOwner || c.Class.Owner != 0
-			if c.proof != nil {
-				c.proof.revoked = 0
-			}
+			c.hold().revoked = 0
 			r.change(c)
 		}
 		return
