@@ -49,7 +49,7 @@ func (w *World) beside(ctx context.Context, conn transport.Conn, r *rival) trans
 		return nil
 	}
 	switch {
-	case r.conn != nil && heard > r.since:
+	case r.conn != nil && heard >= r.since: // at the very instant it was asked counts: a network without latency answers within it
 		r.drop()
 	case r.conn != nil && now-r.since >= rivalGrace:
 		next := r.conn
