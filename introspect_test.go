@@ -9,6 +9,7 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
+// B-122: classes of the schema are replicated, nothing else is.
 func TestIsReplicated(t *testing.T) {
 	type bare struct{ Entity }
 	bares, others := NewClass[bare]("bare", ClassConfig{}), NewClass[stageLamp]("other lamp", ClassConfig{})
@@ -33,6 +34,7 @@ func TestIsReplicated(t *testing.T) {
 	}
 }
 
+// B-122: what a client knows of an entity, and the bytes it sent last: -1 of what it does not drive.
 func TestExplain(t *testing.T) {
 	s := newStage(t, Config{})
 	w := s.w

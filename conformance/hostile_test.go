@@ -94,7 +94,7 @@ func TestP27NobodyDisplaces(t *testing.T) {
 	}
 }
 
-// P28, P29, P35: writes and decisions by those who may not are dropped and counted by reason: corrections by who is not host, deltas and
+// B-003, P28, P29, P35: writes and decisions by those who may not are dropped and counted by reason: corrections by who is not host, deltas and
 // releases by who does not drive, grants under an old term or by somebody else, also of what the host drives.
 func TestP28P29P35WhoMayNot(t *testing.T) {
 	f := newFoursome(t, shard.Config{}, 0)

@@ -60,6 +60,7 @@ func TestClaimsLayout(t *testing.T) {
 	}
 }
 
+// what the carrier knows a connection by is random for each token, and never the player: claims alone say who it is.
 func TestMintedTokenOpens(t *testing.T) {
 	key := token.NewKey()
 	c := claims()
@@ -88,6 +89,13 @@ func TestMintedTokenOpens(t *testing.T) {
 	again, _ := token.Mint(key, token.ProtocolID, addrs, c, 0)
 	if bytes.Equal(b, again) {
 		t.Error("two tokens are the same")
+	}
+	first := private.ClientID
+	if public, err = netcode.ParsePublicToken(again); err != nil {
+		t.Fatal(err)
+	}
+	if err := private.Open(netcode.Key(key), &public); err != nil || private.ClientID == first {
+		t.Errorf("two tokens of a player have one number: %v", err)
 	}
 }
 

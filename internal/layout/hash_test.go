@@ -57,7 +57,7 @@ func TestHashIgnores(t *testing.T) {
 	}
 }
 
-// TestHashSees proves B-028: names, canonical types, order, enum width, wire words; and that the difference is named.
+// TestHashSees proves B-028, and that the kind reserved for containers (R-05) is another layout: names, canonical types, order, enum width, wire words; and that the difference is named.
 func TestHashSees(t *testing.T) {
 	type small struct {
 		Lit  bool    `rep:""`

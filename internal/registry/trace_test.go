@@ -99,7 +99,7 @@ func (g *traced) record(num, handle uint32) []byte {
 	return append(s.B, 1)
 }
 
-// Whatever is dropped leaves a line that says why, and counts under that reason.
+// B-122: whatever is dropped leaves a line that says why, and counts under that reason.
 func TestEveryDropIsTold(t *testing.T) {
 	g := newTraced(t, 2)
 	g.lines = nil

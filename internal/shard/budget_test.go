@@ -71,6 +71,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
+// nothing is kept for each chunk in reach, of which there are 4,913 at reach 8.
+//
 // An idle session at the relay, with its end of the session layer and its part of the packet buffers: 3.2 KiB, measured November
 // 2026. All 400 ping in the same flush here, which is the worst for the buffers; without them it is 1.6 KiB.
 func TestIdleSessionBudget(t *testing.T) {

@@ -17,7 +17,7 @@ func (c *seat) spawnAt(id wire.ID, chunk grid.Chunk) {
 
 func (c *seat) looksAt(chunks ...grid.Chunk) { c.say(wire.AppendView(nil, false, chunks)) }
 
-// 10,000 entities enter the reach of one observer at once: paced by its budget, the nearest first, no packet above 1,200 bytes (flush
+// 10,000 entities enter the reach of one observer at once: paced by its budget, the nearest first, no packet above 1,200 bytes (flush
 // checks each), and nobody else waits.
 func TestTenThousandEnterAtOnce(t *testing.T) {
 	const n = 10_000

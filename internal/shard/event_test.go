@@ -42,7 +42,7 @@ func (w *theatre) turns(n int) {
 	}
 }
 
-// Forged, malformed and hostile events are dropped, each counted by its reason; nobody else is hurt (B-130, P30).
+// B-101: who sent an event is the relay's stamp. Forged, malformed and hostile events are dropped, each counted by its reason; nobody else is hurt (B-130, P30).
 func TestB130HostileEvents(t *testing.T) {
 	w := newTheatre(t, Config{Settle: -1}, 2)
 	other := w.seats[1]
