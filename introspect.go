@@ -62,6 +62,7 @@ type FieldExplanation struct {
 	// Version is the relay's flush from which the value came, the higher the newer; false: none came, as on the driver.
 	Version  uint32
 	Received bool
+	Written  bool   // its value is this client's: it drives the entity, and the field is not the authority's, or it is the authority
 	Marked   bool   // it leaves with the next replication tick
 	Resend   bool   // the packet that carried it was lost: it leaves again
 	Far      bool   // it may be older than what its driver sent: the entity is beyond the property reach
@@ -91,7 +92,8 @@ func (w *World) Explain(o Object) Explanation {
 	}
 	for i := range c.Class.Slots {
 		bit := uint64(1) << i
-		f := FieldExplanation{Name: k.pathOf(i), Marked: c.Mark&bit != 0, Resend: b.drives && c.LostSlots()&bit != 0, Far: x.Far && i != k.position}
+		f := FieldExplanation{Name: k.pathOf(i), Marked: c.Mark&bit != 0, Resend: b.drives && c.LostSlots()&bit != 0, Far: x.Far && i != k.position,
+			Written: b.drives && (w.authority || k.layout.Auth&bit == 0)}
 		f.Version, f.Received = c.Version(i)
 		if d := b.drive; d != nil && d.rejected&bit != 0 {
 			f.Rejected = refusedText(d.why)
@@ -156,9 +158,12 @@ func (x Explanation) String() string {
 	}
 	for _, f := range x.Fields {
 		fmt.Fprintf(&b, "\n  %-16s", f.Name)
-		if f.Received {
+		switch {
+		case f.Received:
 			fmt.Fprintf(&b, " version %d", f.Version)
-		} else {
+		case f.Written:
+			b.WriteString(" written here")
+		default:
 			b.WriteString(" never received")
 		}
 		if f.Far {

@@ -69,15 +69,15 @@ func TestExplain(t *testing.T) {
 	s.frame(nil)
 	s.frame(nil)
 	x = w.Explain(l)
-	if f := x.Fields[1]; f.Name != "Lit" || f.Rejected == "" || x.Fields[0].Rejected != "" || w.Stats().Rejected != 1 ||
-		!strings.Contains(x.String(), "\n  Lit              never received, not applied by the relay: ") {
+	if f := x.Fields[1]; f.Name != "Lit" || f.Rejected == "" || x.Fields[0].Rejected != "" || !f.Written || w.Stats().Rejected != 1 ||
+		!strings.Contains(x.String(), "\n  Lit              written here, not applied by the relay: ") {
 		t.Error(x)
 	}
 
 	// A proxy, as far away as it can be seen: its fields may be old, its position is not.
 	p := s.proxy("proxy")
 	x = w.Explain(p)
-	if x.Drives || x.Role != RoleProxy || x.LastSent != -1 || w.LastSentBytes(p) != -1 || !x.Far || x.Fields[0].Far || !x.Fields[1].Far || !x.Fields[1].Received || x.Fields[1].Version != 101 {
+	if x.Drives || x.Role != RoleProxy || x.LastSent != -1 || w.LastSentBytes(p) != -1 || !x.Far || x.Fields[0].Far || !x.Fields[1].Far || !x.Fields[1].Received || x.Fields[1].Written || x.Fields[1].Version != 101 {
 		t.Errorf("%+v", x)
 	}
 	if text := x.String(); !strings.Contains(text, "proxy, owned by 0200") || !strings.Contains(text, "beyond the property reach") ||
