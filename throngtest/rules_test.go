@@ -10,7 +10,8 @@ import (
 )
 
 // rules are those that Throng keeps: of behaviour (B) and of the protocol (R). B014, containers, is for a later version: of it the wire
-// reserves a kind of slot (R05).
+// reserves a kind of slot (R05). Of R06 there is the bound: what is too long for a packet is refused where it is written, it does not go
+// in pieces.
 var rules = strings.Fields(`
 	B001 B002 B003 B010 B011 B012 B013 B015 B016 B017 B018 B020 B021 B022 B023 B024 B025 B026
 	B027 B028 B029 B030 B031 B032 B040 B041 B050 B051 B052 B053 B054 B055 B056 B057 B058 B060
