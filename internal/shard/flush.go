@@ -20,6 +20,10 @@ const heavy = 100
 const (
 	flushGap   = time.Millisecond
 	controlGap = 5 * time.Millisecond
+
+	// passCost is what each session adds to the gap: a pass looks at all, and thousands that are idle always have one whose ack is due.
+	// What has changed does not wait for it.
+	passCost = time.Microsecond
 )
 
 // hasWork reports whether the next flush would tell somebody something about entities.
@@ -56,6 +60,7 @@ func (s *Shard) Wake() time.Duration {
 	if s.load >= heavy {
 		gap = controlGap
 	}
+	gap = max(gap, time.Duration(len(s.sessions))*passCost)
 	at = max(at, s.passed+gap)
 	if s.hasWork() {
 		at = min(at, s.due())
