@@ -237,7 +237,7 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 	if c == nil {
 		return
 	}
-	if s.cfg.Key != nil && !hmac.Equal(m.Cert, s.mac(m.ID, c.ID, m.Inc, m.Term, o.Player)) {
+	if s.cfg.Key != nil && !hmac.Equal(m.Cert, s.mac(m.ID, c.ID, m.Inc, m.Term, o.Player, m.Flags)) {
 		s.stats.Refused++
 		s.fault = errCert
 		o.refuse(m, wire.RefusedRights)
@@ -268,6 +268,7 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 		if e = s.create(o, m, c, m.Inc, s.table.NextTerm(), o); e == nil {
 			return
 		}
+		e.Flags |= m.Flags & wire.EntityActor // the certificate says it, whoever brings it back
 		e.AnnTerm = m.Term
 		s.hand(e, o, announcer)
 		if s.settled && e.Flags&wire.EntityHosted != 0 {
@@ -296,7 +297,7 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 
 // heardGone takes a report of what an older epoch destroyed.
 func (s *Shard) heardGone(o *Session, m *wire.Entity) {
-	if s.cfg.Key != nil && !hmac.Equal(m.Cert, s.mac(m.ID, 0, m.Inc, 0, wire.PlayerID{})) {
+	if s.cfg.Key != nil && !hmac.Equal(m.Cert, s.mac(m.ID, 0, m.Inc, 0, wire.PlayerID{}, 0)) {
 		s.stats.Refused++
 		s.fault = errCert
 		return
@@ -344,7 +345,7 @@ func (s *Shard) kill(e *table.Entity, why wire.Why, by wire.PlayerID) {
 	s.part(e)
 	e.Death = &table.Death{By: by, At: s.now}
 	if why == wire.WhyDestroyed && s.cfg.Key != nil {
-		e.Cert = s.mac(e.ID, 0, e.Inc, 0, wire.PlayerID{})
+		e.Cert = s.mac(e.ID, 0, e.Inc, 0, wire.PlayerID{}, 0)
 	}
 	s.table.Kill(e, why)
 	if s.cfg.Faults.ReuseNow {
@@ -378,15 +379,17 @@ func (s *Shard) certify(e *table.Entity, player wire.PlayerID, term wire.Count) 
 	if s.cfg.Key == nil {
 		return nil
 	}
-	return s.mac(e.ID, e.Class.ID, e.Inc, term, player)
+	return s.mac(e.ID, e.Class.ID, e.Inc, term, player, e.Flags)
 }
 
-func (s *Shard) mac(id wire.ID, class uint32, inc, term wire.Count, player wire.PlayerID) []byte {
+// mac proves of flags only that an authority spawned it: a player to whom it was granted may be the first to bring it back.
+func (s *Shard) mac(id wire.ID, class uint32, inc, term wire.Count, player wire.PlayerID, flags uint16) []byte {
 	h := hmac.New(sha256.New, s.cfg.Key)
-	var b [20]byte
+	var b [22]byte
 	binary.LittleEndian.PutUint32(b[:], class)
 	binary.LittleEndian.PutUint64(b[4:], uint64(inc))
 	binary.LittleEndian.PutUint64(b[12:], uint64(term))
+	binary.LittleEndian.PutUint16(b[20:], flags&wire.EntityActor)
 	h.Write([]byte(s.cfg.World))
 	h.Write([]byte{0})
 	h.Write(id[:])

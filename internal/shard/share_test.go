@@ -189,7 +189,7 @@ func TestR24HostBringsBackAll(t *testing.T) {
 	for i := range 40 {
 		n := wire.NewCount(0, uint32(i+1))
 		host.say(wire.AppendEntity(nil, wire.MsgAgain, &wire.Entity{ID: bid(1, i), Inc: n, Term: n, Nonce: uint32(i + 1), Class: 1,
-			Flags: wire.EntityHosted | wire.EntityDrives, Cert: w.s.mac(bid(1, i), lampClass().ID, n, n, host.sess.Player), Mask: 2, Values: []byte{1}}))
+			Flags: wire.EntityHosted | wire.EntityDrives, Cert: w.s.mac(bid(1, i), lampClass().ID, n, n, host.sess.Player, 0), Mask: 2, Values: []byte{1}}))
 	}
 	w.rounds(10)
 	t.Logf("%d of 40 came back", w.s.Entities())
