@@ -204,7 +204,8 @@ type wholeChannel[T, M any] struct {
 	get   func(*T) M
 	put   func(*T, M)
 	tmp   M
-	at    delta.Ptr // tmp
+	at    delta.Ptr     // tmp
+	read  *delta.Reader // into tmp
 	blend func(pose, from, to *M, t float64)
 	far   func(from, to *M, ms float64) bool // nil: M is nowhere
 	snap  float64
@@ -212,7 +213,9 @@ type wholeChannel[T, M any] struct {
 
 func newChannel[T, M any](d *motionClass, capture func(*T) M, apply func(*T, M)) channel {
 	c := &wholeChannel[T, M]{of: d, get: capture, put: apply}
-	c.at = delta.PtrTo(&c.tmp)
+	if c.at = delta.PtrTo(&c.tmp); d.plan != nil {
+		c.read = d.plan.Reader(c.at, 0)
+	}
 	if _, ok := any(&c.tmp).(interface{ Interpolate(M, float64) M }); ok {
 		c.blend = func(pose, from, to *M, t float64) {
 			*pose = any(from).(interface{ Interpolate(M, float64) M }).Interpolate(*to, t)
@@ -263,7 +266,7 @@ func (c *wholeChannel[T, M]) capture(b []byte, o Object) (out []byte, at Vec3, p
 }
 
 func (c *wholeChannel[T, M]) set(o Object, value []byte) error {
-	if err := c.of.plan.Read(c.at, 0, value); err != nil {
+	if err := c.read.Read(value); err != nil {
 		return err
 	}
 	c.put(any(o).(*T), c.tmp)
@@ -279,7 +282,7 @@ type wholeTrack[T, M any] struct {
 }
 
 func (t *wholeTrack[T, M]) push(_ Object, value []byte, a motion.Arrival, snap float64, stats *motion.Stats) error {
-	if err := t.of.of.plan.Read(t.of.at, 0, value); err != nil {
+	if err := t.of.read.Read(value); err != nil {
 		return err
 	}
 	t.of.snap = snap

@@ -260,7 +260,7 @@ func (h *herd) idle() {
 func classSize(n uintptr) int { return cap(append([]byte(nil), make([]byte, n)...)) }
 
 // BenchmarkProxies is what a second of 2,000 proxies costs a client: 10 updates of each, from the datagram to the struct; and being drawn in 60
-// frames.
+// frames. The updates take 4.8 ms of processor time, what makes them up here included, November 2026 (ms/s is wall time).
 func BenchmarkProxies(b *testing.B) {
 	for name, frames := range map[string]int{"updates": 1, "updates and 60 frames": 6} {
 		b.Run(name, func(b *testing.B) {

@@ -56,10 +56,31 @@ func (pl *Plan) Blend(to, a, b Ptr, t float64) {
 	}
 }
 
-// Read sets slot i from b, all of which must be its value. It compares nothing, so it is for memory that is the caller's own: after an error what
-// it holds does not matter.
-func (pl *Plan) Read(p Ptr, i int, b []byte) error {
-	s := &pl.slots[i]
+// Reader reads values of one slot into one place, again and again.
+type Reader struct {
+	pl     *Plan
+	p      Ptr
+	slot   *slot
+	values []any // at p, of the ops that take one: it is dear to make
+}
+
+// Reader returns what reads slot i into the struct at p.
+func (pl *Plan) Reader(p Ptr, i int) *Reader {
+	r := &Reader{pl: pl, p: p, slot: &pl.slots[i]}
+	for j := r.slot.from; j < r.slot.to; j++ {
+		var v any
+		if o := &pl.ops[j]; o.form == layout.Coded {
+			v = p.value(o.off, o.coded.typ)
+		}
+		r.values = append(r.values, v)
+	}
+	return r
+}
+
+// Read sets the slot from b, all of which must be its value. It compares nothing, so it is for memory that is the caller's own: after an error
+// what it holds does not matter.
+func (r *Reader) Read(b []byte) error {
+	pl, p, s := r.pl, r.p, r.slot
 	if s.framed {
 		body, n, err := unframe(b)
 		if err != nil {
@@ -109,7 +130,7 @@ func (pl *Plan) Read(p Ptr, i int, b []byte) error {
 			}
 			*p.str(o.off), n = string(v), took
 		case layout.Coded:
-			took, err := o.coded.parse(b, p.value(o.off, o.coded.typ))
+			took, err := o.coded.parse(b, r.values[j-s.from])
 			if err != nil {
 				return err
 			}

@@ -37,7 +37,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(good[:5])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var read, applied one
-		err := pl.Read(PtrTo(&read), 0, b)
+		err := pl.Reader(PtrTo(&read), 0).Read(b)
 		_, n, want := pl.Apply(pl.Pointer(&applied), 1, 1, b)
 		if ok := want == nil && n == len(b); (err == nil) != ok {
 			t.Fatalf("%x: %v, Apply says %v after %d of %d", b, err, want, n, len(b))
