@@ -198,6 +198,40 @@ func TestB110ActorsAndTheirRoles(t *testing.T) {
 	})
 }
 
+// The player that was granted an actor holds a certificate of it, and may be the only one left to bring it back: it is an actor still.
+func TestB110ActorThatAPlayerBringsBack(t *testing.T) {
+	keep(t, func(t *testing.T, n *throngtest.Net, server *throng.World) {
+		ann := n.Join("ann", throng.Config{})
+		look(ann)
+		d := &Dragon{HP: 500}
+		if err := server.Spawn(d, throng.AsActor()); err != nil {
+			t.Fatal(err)
+		}
+		n.Until(time.Second, "ann sees the dragon", func() bool { return only(t, Dragons, ann) != nil })
+		seen := only(t, Dragons, ann)
+		if err := server.Grant(d, ann.Self()); err != nil {
+			t.Fatal(err)
+		}
+		n.Until(time.Second, "ann drives it", func() bool { return ann.Drives(seen) })
+		if err := ann.Grant(seen, server.Self()); err != nil {
+			t.Fatal(err)
+		}
+		n.Until(time.Second, "the server drives it again", func() bool { return server.Drives(d) })
+		n.Run(2 * time.Second) // a relay numbers its start by the second
+		n.Restart()
+		n.Partition(server, true)
+		n.Until(10*time.Second, "ann drives it", func() bool { return ann.Drives(seen) })
+		if seen.Role() != throng.RoleAutonomousProxy {
+			t.Errorf("ann brought it back as %v", seen.Role())
+		}
+		n.Partition(server, false)
+		n.Until(30*time.Second, "the server drives it", func() bool { return server.Drives(d) && !ann.Drives(seen) })
+		if seen.Role() != throng.RoleSimulatedProxy || d.Role() != throng.RoleAuthority {
+			t.Errorf("roles %v and %v", seen.Role(), d.Role())
+		}
+	})
+}
+
 // R-31, B-113, P13: who may not know of an actor is sent not one message that names it, not when it is spawned, not when the relay
 // restarts, not when it ends.
 func TestR31DeniedFromBeforeTheSpawn(t *testing.T) {
