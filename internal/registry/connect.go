@@ -148,6 +148,9 @@ func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 			if r.Welcomed && r.traveling {
 				r.arrive()
 			}
+			if m.Epoch != r.Welcome.Epoch {
+				r.unprovable()
+			}
 			r.Welcome = m
 			r.Welcomed, r.Due = true, !r.isReady
 			r.flush, r.timeMS = r.Welcome.Flush, r.Welcome.TimeMS

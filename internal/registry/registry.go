@@ -293,6 +293,19 @@ func (r *Registry) died(id wire.ID, inc wire.Count, cert []byte) {
 	}
 }
 
+// unprovable forgets deaths that a relay which has restarted will not believe: of entities that somebody else brings back to it this
+// client would drop the introductions for ever, and the others would have them.
+func (r *Registry) unprovable() {
+	r.deadIDs = slices.DeleteFunc(r.deadIDs, func(id wire.ID) bool {
+		if d := r.dead[id]; d.cert != nil && r.now-d.at < heardFor {
+			return false
+		}
+		delete(r.dead, id)
+		delete(r.risen, id)
+		return true
+	})
+}
+
 func (r *Registry) queue(msg []byte) {
 	if r.traveling {
 		r.holdBack(msg)
