@@ -126,7 +126,7 @@ func TestP79OneBodyWhoeverListens(t *testing.T) {
 			must(t, a.Spawn(things[len(things)-1]))
 		}
 		for range 5 {
-			n.Until(10*time.Second, "b sees them", sees(things[19], b))
+			n.Until(10*time.Second, "b sees them", func() bool { return len(body) == len(things) && sees(things[19], b)() })
 			for _, x := range things {
 				x.Big++
 			}
