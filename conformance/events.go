@@ -23,11 +23,13 @@ func init() {
 type words struct {
 	said []saying
 	last map[lineKey]int // newest heard, by line
+	left map[leftKey]int // how often a sender was told that it had left the world of an event
 }
 
 // saying is one event.
 type saying struct {
-	from, joined int // seat of the sender, and which of its sessions
+	from, joined int   // seat of the sender, and which of its sessions
+	trip         uint8 // which of the worlds of that session
 	epoch        uint64
 	level        int
 	reliable     bool
@@ -38,6 +40,11 @@ type saying struct {
 	routed       bool
 	given        []*shard.Session
 	heard        []int // seats
+}
+
+type leftKey struct {
+	seat, joined int
+	id           wire.ID
 }
 
 type lineKey struct {
@@ -84,7 +91,7 @@ var eventOps = []operation{
 
 // say sends an event.
 func (w *world) say(p *player, to wire.To, ref int, reliable bool) {
-	s := saying{from: p.i, joined: p.joined, epoch: w.epoch, level: p.here, reliable: reliable, to: to}
+	s := saying{from: p.i, joined: p.joined, trip: p.reg.Welcome.World, epoch: w.epoch, level: p.here, reliable: reliable, to: to}
 	var c *registry.Copy
 	changed := uint64(0)
 	if ref >= 0 {
@@ -134,6 +141,15 @@ func (p *player) hear() {
 	w := p.w
 	met := p.ext["met"].(map[wire.ID]bool)
 	p.reg.Each(func(c *registry.Copy) { met[c.ID] = true })
+	for _, u := range p.reg.Undelivered {
+		if u.Reason == wire.UndeliveredEpoch {
+			if w.words.left == nil {
+				w.words.left = map[leftKey]int{}
+			}
+			w.words.left[leftKey{p.i, p.joined, u.ID}]++
+		}
+	}
+	p.reg.Undelivered = nil
 	for _, h := range p.reg.Heard(w.Now(), func(c *registry.Copy) bool { return false }, nil) {
 		n := int(binary.LittleEndian.Uint32(h.Payload))
 		s := &w.words.said[n]
@@ -175,7 +191,7 @@ func (w *world) sawAll(p *player, h *registry.Heard, s *saying, n int) {
 		return
 	}
 	d, _ := h.Copy.Data.(*body)
-	if d == nil {
+	if d == nil || h.Copy.Handle == 0 { // a placed body whose entity left: values of that life do not come any more
 		return
 	}
 	for i := range slots {
@@ -192,15 +208,20 @@ func (w *world) sawAll(p *player, h *registry.Heard, s *saying, n int) {
 	}
 }
 
-// unsaid: what was said reliably reached whom the relay gave it to, and the relay, unless a session ended.
+// unsaid: what was said reliably reached whom the relay gave it to, and the relay, unless a session ended. Of what did not, for its sender
+// went on to another world before, the sender was told.
 func (w *world) unsaid() string {
+	lost := map[leftKey]int{}
 	for n := range w.words.said {
 		s := &w.words.said[n]
 		if !s.reliable || s.epoch != w.epoch {
 			continue
 		}
-		if from := w.players[s.from]; !s.routed && from.state == on && from.joined == s.joined && from.here == s.level {
-			return fmt.Sprintf("event %d of client %d did not reach the relay", n, s.from)
+		if from := w.players[s.from]; !s.routed && from.state == on && from.joined == s.joined {
+			k := leftKey{s.from, s.joined, s.id}
+			if lost[k]++; from.reg.Welcome.World == s.trip || lost[k] > w.words.left[k] {
+				return fmt.Sprintf("event %d of client %d did not reach the relay", n, s.from)
+			}
 		}
 		for _, to := range s.given {
 			for _, p := range w.players {

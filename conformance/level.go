@@ -114,11 +114,13 @@ func (r *route) Message(stamp uint64, stream int, msg []byte) {
 	for _, l := range r.w.levels {
 		if l.name() == name {
 			r.w.note("client %d travels to %s", r.p.i, name)
-			r.at.Leave(r.w.Now(), r.sess, wire.WhyReleased)
+			before := r.sess
+			r.at.Leave(r.w.Now(), before, wire.WhyReleased)
 			r.fence = stamp
 			clear(r.p.told)
 			l.Advance(r.w.Now())
 			r.into(l)
+			r.sess.Inherit(before)
 			return
 		}
 	}

@@ -51,11 +51,13 @@ func (r *loop) travel(p *peer, stamp uint64, body []byte) {
 		p.sess.Tell(no.AppendTravel(nil))
 		return
 	}
-	p.world.shard.Leave(r.now, p.sess, wire.WhyReleased)
+	before := p.sess
+	p.world.shard.Leave(r.now, before, wire.WhyReleased)
 	p.world.left(r.now)
 	p.epoch++
 	p.fence = stamp
 	r.into(p, w)
+	p.sess.Inherit(before)
 	r.counts.traveled++
 	r.log.Debug("session traveled", "world", level, "realm", hexID(p.claims.Realm), "player", hexID(p.claims.Player))
 }

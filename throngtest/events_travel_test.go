@@ -56,3 +56,51 @@ func TestR03EventsEndWithTheirWorld(t *testing.T) {
 		t.Error("no event ended: the test shows nothing")
 	}
 }
+
+// TestR03EventsOfATravellerAreHeardOrTold: what a client says just before it travels, over a path that loses, is heard or comes back with a
+// reason: nothing ends in silence.
+func TestR03EventsOfATravellerAreHeardOrTold(t *testing.T) {
+	talk(t, func(t *testing.T, n *throngtest.Net) {
+		var eb ear
+		told, said := 0, 0
+		at, to := "test", "test"
+		cfg := hooks()
+		cfg.OnUndelivered = func(_ *throng.World, u throng.Undelivered) {
+			if u.Why != throng.UndeliveredTravel {
+				t.Errorf("told %+v", u)
+			}
+			told++
+		}
+		cfg.OnState = func(w *throng.World, s throng.ConnState) {
+			if s.Phase == throng.Live {
+				at = to
+			}
+		}
+		a, b := n.Join("a", cfg), n.Join("b", eb.hooks())
+		everywhere(a, b)
+		n.Run(2 * time.Second)
+		bad := throngtest.Link{Latency: 30 * time.Millisecond, Loss: 0.3}
+		n.Shape(a, bad, bad)
+		for range 30 {
+			for range 3 {
+				e := full("new")
+				must(t, a.Spawn(e))
+				must(t, Whisps.ToWorld(a, int32(said), e))
+				said++
+				n.Run(10 * time.Millisecond)
+			}
+			to = "next"
+			must(t, a.Travel(to))
+			n.Until(10*time.Second, "arrived", func() bool { return at == to })
+			n.Run(time.Second)
+			to = "test"
+			must(t, a.Travel(to))
+			n.Until(10*time.Second, "arrived", func() bool { return at == to })
+			n.Run(time.Second)
+		}
+		n.Run(10 * time.Second)
+		if heard := len(eb.lines); heard+told != said || heard == 0 || told == 0 {
+			t.Errorf("%d events: %d heard, %d told", said, heard, told)
+		}
+	})
+}

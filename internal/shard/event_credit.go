@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/internal/wire"
@@ -12,6 +13,10 @@ import (
 // eventBurst is how long a session may send at several times the rate. Clients stay below by a second's worth: what is sent evenly may
 // arrive together.
 const eventBurst = 5 * time.Second
+
+// maxUntold bounds what a session may still have to be told: one that keeps to its credit never has more under way in four worlds that it
+// passed through.
+const maxUntold = 4 * wire.EventCredit / wire.EventOverhead
 
 // settle notes that an event of a session has reached all that it will reach.
 func (o *Session) settle(cost uint64) {
@@ -28,7 +33,7 @@ func (o *Session) settle(cost uint64) {
 // undeliver notes what the sender must be told.
 func (o *Session) undeliver(m *wire.EventUp, reason uint8) {
 	v := &o.events
-	if len(v.undelivered) < wire.MaxEventTold {
+	if len(v.undelivered) < maxUntold {
 		v.undelivered = append(v.undelivered, wire.Undelivered{Kind: m.Kind, Reason: reason, ID: m.ID})
 	}
 	v.state = true
@@ -42,10 +47,26 @@ func (o *Session) tellEvents() {
 		return
 	}
 	s := o.shard
-	m := wire.EventState{Settled: v.settled, Credit: wire.EventCredit, Largest: uint32(s.cfg.EventSize), Rate: uint32(max(s.cfg.EventRate, 0)), Told: v.undelivered}
-	v.state, v.toldSettled = false, v.settled
+	told := v.undelivered[:min(len(v.undelivered), wire.MaxEventTold)]
+	m := wire.EventState{Settled: v.settled, Credit: wire.EventCredit, Largest: uint32(s.cfg.EventSize), Rate: uint32(max(s.cfg.EventRate, 0)), Told: told}
+	v.toldSettled = v.settled
 	o.queue(m.Append(nil))
-	v.undelivered = v.undelivered[:0]
+	v.undelivered = slices.Delete(v.undelivered, 0, len(told))
+	if v.state = len(v.undelivered) > 0; v.state { // the rest in the next flush
+		s.urgent = true
+	}
+}
+
+// Inherit takes over what the session before this one, in another world and on the same connection, was not told of its events when it
+// left. Those that still waited there for what they stand behind end with that world.
+func (o *Session) Inherit(before *Session) {
+	v := &o.events
+	v.undelivered = append(v.undelivered, before.events.undelivered...)
+	if v.undelivered = v.undelivered[:min(len(v.undelivered), maxUntold)]; len(v.undelivered) > 0 {
+		v.state = true
+		o.shard.urgent = true
+	}
+	before.events.undelivered = nil
 }
 
 // mayEvent holds a session to its rate. One that sends above it on the streams knows better, and ends; what is sent once is dropped

@@ -260,14 +260,23 @@ func (w *bundler) bare(n int) {
 // Unheard is how many events wait for a session at the relay.
 func (o *Session) Unheard() int { return len(o.events.waiting) }
 
-// leaveEvents gives up what waits for a session that ends.
+// leaveEvents gives up what waits for a session that ends, and what waited to be sent from it. The latter is told if the connection goes on
+// to another world.
 func (o *Session) leaveEvents() {
 	v := &o.events
+	for _, x := range v.early {
+		if m, err := wire.ParseEventUp(x.body); x.reliable && err == nil {
+			if o.shard.stats.EventsOld++; len(v.undelivered) >= maxUntold {
+				continue
+			}
+			v.undelivered = append(v.undelivered, wire.Undelivered{Kind: m.Kind, Reason: wire.UndeliveredEpoch, ID: m.ID})
+		}
+	}
 	for _, x := range v.waiting {
 		o.shard.got(x)
 	}
 	for _, x := range v.once {
 		o.shard.got(x)
 	}
-	v.waiting, v.once, v.early = nil, nil, nil
+	v.waiting, v.once, v.early, v.earlyBytes = nil, nil, nil, 0
 }

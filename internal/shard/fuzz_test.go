@@ -27,6 +27,7 @@ type seat struct {
 	left    map[wire.ID]wire.Why // why it left last
 	refused map[wire.ID]uint8    // reasons
 	records int                  // segments of changes
+	told    []wire.Undelivered
 }
 
 func (c *seat) Acked(uint64) {}
@@ -57,6 +58,9 @@ func (c *seat) Message(_ uint64, _ int, msg []byte) {
 	case wire.MsgRefused:
 		m, _ := wire.ParseEntity(msg[0], msg[1:])
 		c.refused[m.ID] = m.Reason
+	case wire.MsgEventState:
+		m, _ := wire.ParseEventState(msg[1:])
+		c.told = append(c.told, m.Told...)
 	case wire.MsgClass:
 		if num, k, err := wire.ParseClass(msg[1:]); err == nil {
 			c.nums[k.ID] = num

@@ -110,6 +110,9 @@ func (s *Shard) Leave(now time.Duration, o *Session, why wire.Why) {
 		return
 	}
 	s.now = now
+	if o.closing == nil {
+		o.release() // what its last packet brought may be all that they waited for
+	}
 	o.open = false
 	for i, p := range s.sessions {
 		if p == o {
