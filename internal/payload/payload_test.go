@@ -48,7 +48,13 @@ var shouts = layout.CodecOf(0, func(b []byte, v *shout) ([]byte, error) {
 	if *v == "fail" {
 		return b, errors.New("fail")
 	}
-	return append(b, strings.ToUpper(string(*v))...), nil
+	for _, c := range []byte(*v) { // bytes: strings.ToUpper makes broken UTF-8 longer
+		if 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return b, nil
 }, func(b []byte, v *shout) (int, error) { *v = shout(b); return len(b), nil })
 
 var testConfig = Config{Of: "test", Leaves: map[reflect.Type]layout.Leaf{reflect.TypeFor[shout](): {Name: "shout", Codec: shouts}}}
