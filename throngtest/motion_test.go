@@ -186,21 +186,21 @@ func TestP67AWalkIsDrawnSmoothly(t *testing.T) {
 	hard := throngtest.Link{Latency: 80 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}
 	for name, tt := range map[string]struct {
 		driver, observer throngtest.Link
-		rms              float64 // in steps
+		rms, back        float64 // in steps
 		delay            time.Duration
 	}{
-		"LAN":  {throngtest.LAN, throngtest.LAN, 0.01, 250 * time.Millisecond},
-		"down": {throngtest.LAN, hard, 0.01, 300 * time.Millisecond},
+		"LAN":  {throngtest.LAN, throngtest.LAN, 0.01, 0.01, 250 * time.Millisecond},
+		"down": {throngtest.LAN, hard, 0.01, 0.01, 300 * time.Millisecond},
 		// Twice as long a way, and twice the loss: the delay still makes up for one lost sample, of most.
-		"up and down": {hard, hard, 0.03, 400 * time.Millisecond},
+		"up and down": {hard, hard, 0.03, 0.10, 400 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			const walks = 10
+			const walks = 20
 			sum := 0.0
 			for seed := range uint64(walks) {
 				s := smooth(t, seed, tt.driver, tt.observer)
 				t.Logf("walk %d: off by %.2f %% of a step (RMS of %d draws, %d left out), back by at most %.2f %%, %v behind on average", seed, 100*s.rms, s.draws, s.left, 100*s.back, s.delay.Round(time.Millisecond))
-				if sum += s.rms * s.rms; s.back > 0.01 || s.delay > tt.delay || s.left > s.draws/8 {
+				if sum += s.rms * s.rms; s.back > tt.back || s.delay > tt.delay || s.left > s.draws/8 {
 					t.Errorf("walk %d is not smooth", seed)
 				}
 			}
