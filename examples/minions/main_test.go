@@ -24,9 +24,6 @@ type outcome struct {
 // TestB117PoliciesAsProcesses runs the program once for each policy, all at once, and holds what it prints against the document: the
 // gate and the rule together are right, either alone is not.
 func TestB117PoliciesAsProcesses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts eighteen processes for ten seconds")
-	}
 	bin := filepath.Join(t.TempDir(), "minions")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

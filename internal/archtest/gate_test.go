@@ -44,6 +44,7 @@ func TestGateStepsCanFail(t *testing.T) {
 		name  string
 		steps string
 		says  string // "" when the steps must pass
+		shows string // what is printed then
 		files string
 	}{
 		{name: "quiet module", steps: "test format vet tidy fix fuzz unchanged"},
@@ -52,6 +53,10 @@ func TestGateStepsCanFail(t *testing.T) {
 			files: "-- n_test.go --\npackage m\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) { t.Error(1) }\n",
 		},
 		{name: "unformatted file", steps: "format", says: "<== format: FAILED", files: "-- n.go --\npackage m\nvar  x int\n"},
+		{
+			name: "test that is skipped", steps: "test", shows: "ok, 1 SKIPPED",
+			files: "-- n_test.go --\npackage m\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) { t.Skip(\"why\") }\n",
+		},
 		{
 			name: "vet", steps: "vet", says: "<== vet: FAILED",
 			files: "-- n.go --\npackage m\n\nimport \"fmt\"\n\nfunc f() { fmt.Printf(\"%d\", \"x\") }\n",
@@ -99,7 +104,7 @@ func TestGateStepsCanFail(t *testing.T) {
 			files: "-- n/go.mod --\nmodule m.test/m/n\n\ngo 1.26\n-- n/n_test.go --\npackage n\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) { t.Error(1) }\n",
 		},
 		{
-			name: "nested module that skips", steps: "nested", says: "",
+			name: "nested module that skips", steps: "nested", shows: "n: ok, 1 SKIPPED",
 			files: "-- n/go.mod --\nmodule m.test/m/n\n\ngo 1.26\n-- n/n_test.go --\npackage n\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) { t.Skip() }\n",
 		},
 	} {
@@ -111,8 +116,8 @@ func TestGateStepsCanFail(t *testing.T) {
 			cmd.Env = append(os.Environ(), "FUZZTIME=1x")
 			out, err := cmd.CombinedOutput()
 			switch {
-			case c.says == "" && err != nil:
-				t.Errorf("must pass: %v\n%s", err, out)
+			case c.says == "" && (err != nil || !strings.Contains(string(out), c.shows)):
+				t.Errorf("must pass and show %q: %v\n%s", c.shows, err, out)
 			case c.says != "" && (err == nil || !strings.Contains(string(out), c.says)):
 				t.Errorf("must fail and say %q, ended with %v\n%s", c.says, err, out)
 			}

@@ -96,7 +96,7 @@ func (h *hall) step() {
 // A crowd that arrives together tells everybody of everybody, and leaves neither buffers nor lists behind; nor do those who leave.
 func TestCrowdThatArrivesTogether(t *testing.T) {
 	n := 2000
-	if testing.Short() || raceEnabled {
+	if raceEnabled {
 		n = 300
 	}
 	var before, after runtime.MemStats
