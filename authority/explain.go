@@ -10,7 +10,7 @@ import (
 
 // Record is one decision, complete: who, of what, why, and what it did (B-115).
 type Record struct {
-	At     time.Duration // since the Server joined
+	At     time.Duration // since the Server joined; of Explain: when the last verdict was that showed the actor
 	Viewer throng.PlayerID
 	Views  []throng.Vec3 // the viewer's
 

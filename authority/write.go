@@ -1,7 +1,6 @@
 package authority
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -11,8 +10,13 @@ import (
 // writing is what this Server wrote to an entity that somebody else drives. It must stand, also when a relay has restarted and a
 // client, whose word does not count for it, has brought the entity back; in another body, it may be.
 type writing struct {
-	records map[string][]byte // by field
-	absent  time.Duration     // since when there is no such entity; 0: there is
+	records []written     // one a field
+	absent  time.Duration // since when there is no such entity; 0: there is
+}
+
+type written struct {
+	field string
+	value []byte // as AppendFields has it
 }
 
 // forgetWriting is how long an entity may be away before what was written to it is forgotten, if nobody said that it was destroyed.
@@ -34,11 +38,15 @@ func (s *Server) Write(o throng.Object, fields ...any) error {
 		}
 		w := s.written[idOf(o)]
 		if w == nil {
-			w = &writing{records: map[string][]byte{}}
+			w = &writing{}
 			s.written[idOf(o)] = w
 		}
-		rec := s.schema.AppendFields(nil, o, f)
-		w.records[s.schema.FieldName(o, f)] = rec
+		name := s.schema.FieldName(o, f)
+		i := slices.IndexFunc(w.records, func(r written) bool { return r.field == name })
+		if i < 0 {
+			i, w.records = len(w.records), append(w.records, written{field: name})
+		}
+		w.records[i].value = s.schema.AppendFields(w.records[i].value[:0], o, f)
 	}
 	return nil
 }
@@ -60,13 +68,11 @@ func (s *Server) rewrite() {
 			continue
 		}
 		var again []any
-		for _, f := range slices.Sorted(maps.Keys(w.records)) {
-			changed, err := s.schema.ReadFields(o, w.records[f])
-			if err != nil { // another class has the id now
-				delete(w.records, f)
-			}
+		w.records = slices.DeleteFunc(w.records, func(r written) bool {
+			changed, err := s.schema.ReadFields(o, r.value)
 			again = append(again, changed...)
-		}
+			return err != nil // another class has the id now
+		})
 		if len(again) > 0 {
 			if err := s.world.Override(o, again...); err != nil {
 				s.log.Warn("throng: what the authority wrote is not there any more and cannot be written again", "id", id, "err", err)
