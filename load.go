@@ -79,10 +79,6 @@ func (h *hookSet) loads() bool {
 	return false
 }
 
-// isLoading reports whether an entity is on its way: known here, and without a body because its Load has not returned. What names it
-// waits.
-func (w *World) isLoading(id NetID) bool { return w.loads.byID[id] != nil }
-
 // startLoads runs what waits, as many at once as may. It is called under mu.
 func (w *World) startLoads() {
 	if len(w.loads.queue) == 0 {

@@ -46,6 +46,12 @@ var refusals = map[reflect.Kind][2]string{
 	reflect.Array:         {"is an array", useParts},
 }
 
+// Refusal says why no value of a kind can be replicated, and what to do; empty: one can.
+func Refusal(k reflect.Kind) (problem, remedy string) {
+	r := refusals[k]
+	return r[0], r[1]
+}
+
 // compile takes type t at offset at of the entity apart. open admits unexported fields: t is part of a leaf.
 func (s *scan) compile(t reflect.Type, at uintptr, path string, open bool) (c compiled) {
 	if leaf, ok := s.cfg.leaf(t); ok {

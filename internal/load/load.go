@@ -9,7 +9,6 @@ package load
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -295,6 +294,3 @@ func (f *faults) count() int {
 	defer f.mu.Unlock()
 	return f.n
 }
-
-// stopped tells an end that was asked for from all others.
-func stopped(err error) bool { return errors.Is(err, context.Canceled) }

@@ -70,24 +70,14 @@ var plain = map[reflect.Kind]op{
 	reflect.Float32: opFloat32, reflect.Float64: opFloat64, reflect.String: opString,
 }
 
-// refusals say why a kind cannot be sent, and what to do instead. What is refused in slots as well has the same words there.
-var refusals = map[reflect.Kind][2]string{
-	reflect.Int:           {"has a size that differs between machines", "use int32 or int64"},
-	reflect.Uint:          {"has a size that differs between machines", "use uint32 or uint64"},
-	reflect.Uintptr:       {"is an address", "use uint64 if it is a number"},
-	reflect.Complex64:     {"is complex", "use throng.Vec2, or a struct of two floats"},
-	reflect.Complex128:    {"is complex", "use throng.Vec2, or a struct of two floats"},
-	reflect.Pointer:       {"is a pointer", "use a throng.NetID for an entity, a struct by value for data"},
-	reflect.Interface:     {"is an interface", "use the concrete type, or an enum that says which; for an entity a throng.NetID"},
-	reflect.Func:          {"is a function", "use an enum that says what to do"},
-	reflect.Chan:          {"is a channel", "use a field with the newest value"},
-	reflect.UnsafePointer: {"is an unsafe pointer", "use a throng.NetID for an entity, a struct by value for data"},
-}
-
-// Refusal says why no value of a kind can be sent, and what to do; empty: it can.
+// Refusal says why no value of a kind can be sent, and what to do; empty: it can. What a payload may hold beyond a slot is of several
+// elements; the rest is refused in the same words.
 func Refusal(k reflect.Kind) (problem, remedy string) {
-	r := refusals[k]
-	return r[0], r[1]
+	switch k {
+	case reflect.Slice, reflect.Map, reflect.Array:
+		return "", ""
+	}
+	return layout.Refusal(k)
 }
 
 func (c *compiler) fault(rule, path, word, problem, remedy string) {
@@ -123,8 +113,8 @@ func (c *compiler) compile(t reflect.Type, path string) (*node, string) {
 		}
 		return n, t.Kind().String()
 	}
-	if why, refused := refusals[t.Kind()]; refused {
-		c.fault("B-013", path, "", "("+t.String()+") "+why[0], why[1])
+	if problem, remedy := Refusal(t.Kind()); problem != "" {
+		c.fault("B-013", path, "", "("+t.String()+") "+problem, remedy)
 		return stop, ""
 	}
 	if i := slices.Index(c.open, t); i >= 0 { // it stands in itself
