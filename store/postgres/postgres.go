@@ -1,8 +1,8 @@
 // Package postgres keeps a store in a PostgreSQL database, shared by any number of processes: the store of more than one
 // machine.
 //
-// The flow: every Commit is a request to the writing goroutine of its process. It takes all requests that wait, up to 256,
-// into one transaction and answers all after it committed. A transaction begins by taking an advisory lock, so the writers of
+// The flow: a [store.Group] takes all Commits of this process that wait, up to 256, into one transaction and answers all after it
+// committed. A transaction begins by taking an advisory lock, so the writers of
 // all processes take turns: versions grow in the order of commits, and there are no deadlocks to retry. Reads use a pool and a
 // snapshot, and wait for nobody.
 //
@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strings"
-	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -23,9 +22,6 @@ import (
 
 	"github.com/throng-dev/throng/store"
 )
-
-// maxGroup is how many commits share a transaction at most.
-const maxGroup = 256
 
 // formatVersion is in the table throng_format: a program refuses a schema of a format it does not know.
 const formatVersion = 1
@@ -42,22 +38,10 @@ type Config struct {
 type Store struct {
 	pool  *pgxpool.Pool
 	lock  int64 // of the advisory lock
-	asked chan *request
-
-	mu     sync.RWMutex // held for reading while a request is handed over
-	closed bool
-	done   chan struct{}
+	group *store.Group
 }
 
 var _ store.Store = (*Store)(nil)
-
-type request struct {
-	ctx     context.Context
-	batch   store.Batch
-	version store.Version
-	err     error
-	done    chan struct{}
-}
 
 // Open connects, and makes the schema and its tables if they are not there.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
@@ -86,12 +70,12 @@ func open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	h := fnv.New64a()
 	h.Write([]byte("throng store " + cfg.Schema))
-	s := &Store{pool: pool, lock: int64(h.Sum64()), asked: make(chan *request, maxGroup), done: make(chan struct{})}
+	s := &Store{pool: pool, lock: int64(h.Sum64())}
 	if err := s.prepare(ctx, cfg.Schema); err != nil {
 		pool.Close()
 		return nil, err
 	}
-	go s.run()
+	s.group = store.NewGroup(s.write)
 	return s, nil
 }
 
@@ -134,7 +118,7 @@ func (s *Store) Get(ctx context.Context, keys ...string) ([]store.Record, error)
 			return nil, err
 		}
 	}
-	if err := s.ready(ctx); err != nil {
+	if err := s.group.Ready(ctx); err != nil {
 		return nil, err
 	}
 	out, err := s.get(ctx, keys)
@@ -193,34 +177,14 @@ func sqlState(err error) string {
 	return ""
 }
 
-// Commit is part of store.Store.
+// Commit is part of store.Store. The server's timeouts bound the wait.
 func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Version, error) {
-	if err := b.Check(); err != nil {
-		return 0, err
-	}
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	r := &request{ctx: ctx, batch: b, done: make(chan struct{})}
-	s.mu.RLock()
-	if s.closed {
-		s.mu.RUnlock()
-		return 0, store.ErrClosed
-	}
-	select {
-	case s.asked <- r:
-	case <-ctx.Done():
-		s.mu.RUnlock()
-		return 0, ctx.Err()
-	}
-	s.mu.RUnlock()
-	<-r.done // the batch is the caller's memory, so there is no leaving earlier; the server's timeouts bound the wait
-	return r.version, r.err
+	return s.group.Commit(ctx, b)
 }
 
 // Scan is part of store.Store.
 func (s *Store) Scan(ctx context.Context, prefix string, fn func(store.Record) bool) error {
-	if err := s.ready(ctx); err != nil {
+	if err := s.group.Ready(ctx); err != nil {
 		return err
 	}
 	rows, err := s.pool.Query(ctx, `SELECT key, version, value FROM record WHERE starts_with(key, $1) ORDER BY key`, prefix)
@@ -247,32 +211,14 @@ func (s *Store) Scan(ctx context.Context, prefix string, fn func(store.Record) b
 
 // Close is part of store.Store.
 func (s *Store) Close() error {
-	s.mu.Lock()
-	already := s.closed
-	s.closed = true
-	s.mu.Unlock()
-	if !already {
-		close(s.asked)
-		<-s.done
+	if s.group.Close() {
 		s.pool.Close()
 	}
-	<-s.done
 	return nil
 }
 
-func (s *Store) ready(ctx context.Context) error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return store.ErrClosed
-	}
-	return ctx.Err()
-}
-
 func (s *Store) failed(what string, err error) error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
+	if errors.Is(s.group.Ready(context.Background()), store.ErrClosed) {
 		return store.ErrClosed
 	}
 	return fmt.Errorf("throng: %s: %w", what, err)

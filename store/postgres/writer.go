@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -10,55 +9,25 @@ import (
 	"github.com/throng-dev/throng/store"
 )
 
-// run commits what is asked, in groups, until the store is closed.
-func (s *Store) run() {
-	defer close(s.done)
-	group := make([]*request, 0, maxGroup)
-	for r := range s.asked {
-		group = append(group[:0], r)
-	more:
-		for len(group) < maxGroup {
-			select {
-			case r, ok := <-s.asked:
-				if !ok {
-					break more
-				}
-				group = append(group, r)
-			default:
-				break more
-			}
-		}
-		if err := s.commit(context.Background(), group); err != nil {
-			s.dropped(err)
-			fail(group, fmt.Errorf("throng: commit: %w", err)) // not repeated: it may have happened
-		}
-		for _, r := range group {
-			close(r.done)
-		}
-	}
-}
-
-// fail answers a group whose transaction failed: also a conflict, which may have been with a batch of this group.
-func fail(group []*request, err error) {
-	for _, r := range group {
-		var conflict *store.ConflictError
-		if r.err == nil || errors.As(r.err, &conflict) {
-			r.version, r.err = 0, err
-		}
+// write commits a group.
+func (s *Store) write(group []*store.Request) {
+	if err := s.commit(context.Background(), group); err != nil {
+		s.dropped(err)
+		store.Fail(group, fmt.Errorf("throng: commit: %w", err)) // not repeated: it may have happened
 	}
 }
 
 // commit decides a group in memory, under the lock: one read of all that the group checks, then one write of what is left to
 // write. Two round trips a group, whatever its size.
-func (s *Store) commit(ctx context.Context, group []*request) error {
+func (s *Store) commit(ctx context.Context, group []*store.Request) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		d, err := s.look(ctx, tx, group)
 		if err != nil {
 			return err
 		}
 		for _, r := range group {
-			if r.err = r.ctx.Err(); r.err == nil {
-				r.version, r.err = d.decide(&r.batch)
+			if r.Err = r.Ctx.Err(); r.Err == nil {
+				r.Version, r.Err = d.decide(&r.Batch)
 			}
 		}
 		if d.last == d.before {
@@ -77,17 +46,17 @@ type decision struct {
 	named        []string // in this group
 }
 
-func (s *Store) look(ctx context.Context, tx pgx.Tx, group []*request) (*decision, error) {
+func (s *Store) look(ctx context.Context, tx pgx.Tx, group []*store.Request) (*decision, error) {
 	d := &decision{versions: map[string]store.Version{}, values: map[string][]byte{}, once: map[string]store.Version{}}
 	var keys, names []string
 	for _, r := range group {
-		for i := range r.batch.Writes {
-			if r.batch.Writes[i].Checked {
-				keys = append(keys, r.batch.Writes[i].Key)
+		for i := range r.Batch.Writes {
+			if r.Batch.Writes[i].Checked {
+				keys = append(keys, r.Batch.Writes[i].Key)
 			}
 		}
-		if r.batch.Once != "" {
-			names = append(names, r.batch.Once)
+		if r.Batch.Once != "" {
+			names = append(names, r.Batch.Once)
 		}
 	}
 	var b pgx.Batch

@@ -1,8 +1,7 @@
 // Package sqlite keeps a store in one file, with SQLite and without cgo: the embedded store of one machine.
 //
-// The flow: every Commit is a request to one writing goroutine. It takes all requests that wait, up to 256, into one
-// transaction, applies each behind a savepoint of its own, syncs once, then answers all: a disk that syncs 500 times a second
-// carries many thousand commits. Readers use other connections and see the last state committed (WAL).
+// The flow: a [store.Group] takes all Commits that wait, up to 256, into one transaction, applies each behind a savepoint of its own, syncs
+// once, then answers all. Readers use other connections and see the last state committed (WAL).
 //
 // A Commit that returned is in the write-ahead log and synced (synchronous=FULL): it survives a kill and a power cut, as far as
 // the disk keeps what it says it wrote.
@@ -15,15 +14,11 @@ import (
 	"fmt"
 	"net/url"
 	"runtime"
-	"sync"
 
 	_ "modernc.org/sqlite" // the driver named sqlite
 
 	"github.com/throng-dev/throng/store"
 )
-
-// maxGroup is how many commits share a sync at most: it bounds how long the first of them waits.
-const maxGroup = 256
 
 // formatVersion is in the file's user_version: a program refuses a file of a format it does not know.
 const formatVersion = 1
@@ -31,24 +26,12 @@ const formatVersion = 1
 // Store is a store in a file. Make one with Open. Several processes may have a file open; each waits up to five
 // seconds for the other's transaction.
 type Store struct {
-	write *sql.DB // one connection, used by run alone
+	write *sql.DB // one connection, used by the group alone
 	read  *sql.DB
-	asked chan *request
-
-	mu     sync.RWMutex // held for reading while a request is handed over
-	closed bool
-	done   chan struct{}
+	group *store.Group
 }
 
 var _ store.Store = (*Store)(nil)
-
-type request struct {
-	ctx     context.Context
-	batch   store.Batch
-	version store.Version
-	err     error
-	done    chan struct{}
-}
 
 // Open opens the store in the file of that path and makes the file if there is none. Beside it SQLite keeps PATH-wal and
 // PATH-shm while it is open: a backup copies the file with `VACUUM INTO`, or all three while it is closed.
@@ -82,8 +65,12 @@ func open(path string) (*Store, error) {
 	}
 	read.SetMaxOpenConns(max(2, runtime.GOMAXPROCS(0)))
 	read.SetMaxIdleConns(max(2, runtime.GOMAXPROCS(0)))
-	s := &Store{write: write, read: read, asked: make(chan *request, maxGroup), done: make(chan struct{})}
-	go s.run()
+	st, err := statementsOf(write)
+	if err != nil {
+		return nil, errors.Join(err, read.Close(), write.Close())
+	}
+	s := &Store{write: write, read: read}
+	s.group = store.NewGroup(func(group []*store.Request) { s.commit(&st, group) })
 	return s, nil
 }
 
@@ -139,7 +126,7 @@ func (s *Store) Get(ctx context.Context, keys ...string) ([]store.Record, error)
 			return nil, err
 		}
 	}
-	if err := s.ready(ctx); err != nil {
+	if err := s.group.Ready(ctx); err != nil {
 		return nil, err
 	}
 	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // several keys are of one state
@@ -165,32 +152,12 @@ func (s *Store) Get(ctx context.Context, keys ...string) ([]store.Record, error)
 
 // Commit is part of store.Store.
 func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Version, error) {
-	if err := b.Check(); err != nil {
-		return 0, err
-	}
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	r := &request{ctx: ctx, batch: b, done: make(chan struct{})}
-	s.mu.RLock()
-	if s.closed {
-		s.mu.RUnlock()
-		return 0, store.ErrClosed
-	}
-	select {
-	case s.asked <- r:
-	case <-ctx.Done():
-		s.mu.RUnlock()
-		return 0, ctx.Err()
-	}
-	s.mu.RUnlock()
-	<-r.done // soon: the batch is the caller's memory, so there is no leaving earlier
-	return r.version, r.err
+	return s.group.Commit(ctx, b)
 }
 
 // Scan is part of store.Store.
 func (s *Store) Scan(ctx context.Context, prefix string, fn func(store.Record) bool) error {
-	if err := s.ready(ctx); err != nil {
+	if err := s.group.Ready(ctx); err != nil {
 		return err
 	}
 	// The keys with a prefix are those from it up to the first that is greater than all of them.
@@ -232,35 +199,17 @@ func after(prefix string) string {
 
 // Close is part of store.Store.
 func (s *Store) Close() error {
-	s.mu.Lock()
-	already := s.closed
-	s.closed = true
-	s.mu.Unlock()
-	if already {
-		<-s.done
+	if !s.group.Close() {
 		return nil
 	}
-	close(s.asked)
-	<-s.done
-	if err := errors.Join(s.read.Close(), s.write.Close()); err != nil {
+	if err := errors.Join(s.read.Close(), s.write.Close()); err != nil { // prepared statements end with their connection
 		return fmt.Errorf("throng: close of the store: %w", err)
 	}
 	return nil
 }
 
-func (s *Store) ready(ctx context.Context) error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return store.ErrClosed
-	}
-	return ctx.Err()
-}
-
 func (s *Store) failed(what string, err error) error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
+	if errors.Is(s.group.Ready(context.Background()), store.ErrClosed) {
 		return store.ErrClosed
 	}
 	return fmt.Errorf("throng: %s: %w", what, err)

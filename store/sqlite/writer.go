@@ -13,7 +13,7 @@ type statements struct {
 	version, put, remove, onceGet, oncePut, onceTrim, last, setLast *sql.Stmt
 }
 
-func (s *Store) prepare() (st statements, err error) {
+func statementsOf(db *sql.DB) (st statements, err error) {
 	for _, p := range []struct {
 		to  **sql.Stmt
 		sql string
@@ -27,58 +27,19 @@ func (s *Store) prepare() (st statements, err error) {
 		{&st.last, `SELECT version FROM last`},
 		{&st.setLast, `UPDATE last SET version = ?`},
 	} {
-		if *p.to, err = s.write.Prepare(p.sql); err != nil {
+		if *p.to, err = db.Prepare(p.sql); err != nil {
 			return st, err
 		}
 	}
 	return st, nil
 }
 
-func (st *statements) close() {
-	for _, p := range []*sql.Stmt{st.version, st.put, st.remove, st.onceGet, st.oncePut, st.onceTrim, st.last, st.setLast} {
-		if p != nil {
-			p.Close() //nolint:errcheck // the connection is closed next
-		}
-	}
-}
-
-// run commits what is asked, in groups, until the store is closed.
-func (s *Store) run() {
-	defer close(s.done)
-	st, err := s.prepare()
-	defer st.close()
-	group := make([]*request, 0, maxGroup)
-	for r := range s.asked {
-		group = append(group[:0], r)
-	more:
-		for len(group) < maxGroup {
-			select {
-			case r, ok := <-s.asked:
-				if !ok {
-					break more
-				}
-				group = append(group, r)
-			default:
-				break more
-			}
-		}
-		if err == nil {
-			s.commit(&st, group)
-		} else {
-			fail(group, err)
-		}
-		for _, r := range group {
-			close(r.done)
-		}
-	}
-}
-
 // commit applies the group in one transaction. A request that fails is undone alone; when the transaction fails all fail, and
 // nothing of the group is in the file.
-func (s *Store) commit(st *statements, group []*request) {
+func (s *Store) commit(st *statements, group []*store.Request) {
 	tx, err := s.write.Begin()
 	if err != nil {
-		fail(group, fmt.Errorf("throng: commit: %w", err))
+		store.Fail(group, fmt.Errorf("throng: commit: %w", err))
 		return
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
@@ -88,13 +49,13 @@ func (s *Store) commit(st *statements, group []*request) {
 	}
 	var before store.Version // read each time: another process may have the file open
 	if err := tx.Stmt(st.last).QueryRow().Scan(&before); err != nil {
-		fail(group, fmt.Errorf("throng: commit: %w", err))
+		store.Fail(group, fmt.Errorf("throng: commit: %w", err))
 		return
 	}
 	w.last = before
 	for _, r := range group {
-		if r.err = r.ctx.Err(); r.err == nil {
-			r.version, r.err = w.apply(&r.batch)
+		if r.Err = r.Ctx.Err(); r.Err == nil {
+			r.Version, r.Err = w.apply(&r.Batch)
 		}
 	}
 	if w.last == before { // nothing to write
@@ -108,17 +69,7 @@ func (s *Store) commit(st *statements, group []*request) {
 		err = tx.Commit()
 	}
 	if err != nil {
-		fail(group, fmt.Errorf("throng: commit: %w", err))
-	}
-}
-
-// fail answers a group whose transaction failed: also a conflict, which may have been with a batch of this group.
-func fail(group []*request, err error) {
-	for _, r := range group {
-		var conflict *store.ConflictError
-		if r.err == nil || errors.As(r.err, &conflict) {
-			r.version, r.err = 0, err
-		}
+		store.Fail(group, fmt.Errorf("throng: commit: %w", err))
 	}
 }
 
