@@ -136,31 +136,6 @@ func TestB118KillOfTheServerLosesNothingAcknowledged(t *testing.T) {
 	t.Logf("%d acknowledged, none lost", len(acked))
 }
 
-// Commits of one key each from many goroutines, each durable when it returns.
 func BenchmarkCommit(b *testing.B) {
-	for _, writers := range []int{1, 32} {
-		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
-			s := open(b, schema())
-			value := make([]byte, 200)
-			var next atomic.Int64
-			var wg sync.WaitGroup
-			b.ResetTimer()
-			for range writers {
-				wg.Go(func() {
-					for {
-						i := next.Add(1)
-						if i > int64(b.N) {
-							return
-						}
-						if _, err := s.Commit(context.Background(), store.Batch{Writes: []store.Write{{Key: fmt.Sprint(i % 10000), Value: value}}}); err != nil {
-							b.Error(err)
-							return
-						}
-					}
-				})
-			}
-			wg.Wait()
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
-		})
-	}
+	storetest.Benchmark(b, func(b *testing.B) store.Store { return open(b, schema()) })
 }

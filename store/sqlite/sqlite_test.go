@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(2)
 }
 
-func open(t *testing.T, path string) *sqlite.Store {
+func open(t testing.TB, path string) *sqlite.Store {
 	t.Helper()
 	s, err := sqlite.Open(path)
 	if err != nil {
@@ -320,35 +320,6 @@ func Example() {
 	// Output: 1 <nil>
 }
 
-// Commits of one key each from many goroutines, each durable when it returns.
 func BenchmarkCommit(b *testing.B) {
-	for _, writers := range []int{1, 32} {
-		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
-			s, err := sqlite.Open(filepath.Join(b.TempDir(), "state.db"))
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer s.Close()
-			value := make([]byte, 200)
-			var next atomic.Int64
-			var wg sync.WaitGroup
-			b.ResetTimer()
-			for range writers {
-				wg.Go(func() {
-					for {
-						i := next.Add(1)
-						if i > int64(b.N) {
-							return
-						}
-						if _, err := s.Commit(context.Background(), store.Batch{Writes: []store.Write{{Key: fmt.Sprint(i % 10000), Value: value}}}); err != nil {
-							b.Error(err)
-							return
-						}
-					}
-				})
-			}
-			wg.Wait()
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
-		})
-	}
+	storetest.Benchmark(b, func(b *testing.B) store.Store { return open(b, filepath.Join(b.TempDir(), "state.db")) })
 }

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/throng-dev/throng/store"
@@ -399,5 +400,34 @@ func answersAfterClose(t *testing.T, s store.Store) {
 	}
 	if err := s.Close(); err != nil {
 		t.Errorf("close after close: %v", err)
+	}
+}
+
+// Benchmark measures commits of one key each, from one goroutine and from 32, each durable when it returns.
+func Benchmark(b *testing.B, open func(b *testing.B) store.Store) {
+	for _, writers := range []int{1, 32} {
+		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
+			s := open(b)
+			value := make([]byte, 200)
+			var next atomic.Int64
+			var wg sync.WaitGroup
+			b.ResetTimer()
+			for range writers {
+				wg.Go(func() {
+					for {
+						i := next.Add(1)
+						if i > int64(b.N) {
+							return
+						}
+						if _, err := s.Commit(context.Background(), store.Batch{Writes: []store.Write{{Key: fmt.Sprint(i % 10000), Value: value}}}); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			wg.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
+		})
 	}
 }
