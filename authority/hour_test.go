@@ -25,11 +25,11 @@ func TestB113NothingLeaksToTheOwner(t *testing.T) {
 		type seat struct {
 			name string
 			w    *throng.World
-			tap  *tap
+			tap  *throngtest.Tap
 			live int // times that it went live
 		}
 		enter := func(name string) *seat {
-			s := &seat{name: name, tap: &tap{Dialer: p.Dialer(name), id: id.Bytes()}}
+			s := &seat{name: name, tap: p.Tap(name, id)}
 			s.w = p.Join(name, throng.Config{Dialer: s.tap, OnState: func(_ *throng.World, st throng.ConnState) {
 				if st.Phase == throng.Live {
 					s.live++
@@ -48,7 +48,7 @@ func TestB113NothingLeaksToTheOwner(t *testing.T) {
 		p.Run(5 * time.Second)
 		var leaks, turns, comebacks, travels int
 		for start := time.Now(); time.Since(start) < *hours; {
-			told := func() int64 { return seats[owner].tap.count.Load() - seats[owner].tap.departs.Load() }
+			told := func() int64 { return seats[owner].tap.Named() - seats[owner].tap.Departed() }
 			before := told()
 			m.HP = r.Int32()
 			p.Run(time.Duration(1+r.IntN(6)) * time.Second)
@@ -67,10 +67,10 @@ func TestB113NothingLeaksToTheOwner(t *testing.T) {
 				s := seats[owner]
 				p.Leave(s.w)
 				p.Run(time.Duration(r.IntN(8)) * time.Second)
-				count := s.tap.count.Load()
+				count := s.tap.Named()
 				seats[owner] = enter(s.name)
 				comebacks++
-				if n := seats[owner].tap.count.Load(); n != 0 || s.tap.count.Load() != count {
+				if n := seats[owner].tap.Named(); n != 0 || s.tap.Named() != count {
 					t.Errorf("the owner came back and was told %d times", n)
 				}
 				m.tank = p.tank(seats[owner].w)

@@ -31,7 +31,6 @@ type seat struct {
 	name    string
 	w       *throng.World
 	crew    *minion.Crew
-	tap     *tap
 	dummies map[minion.Key]*Soldier
 	proxies map[*Soldier]minion.Key // admitted
 	clock   time.Time

@@ -1,17 +1,13 @@
 package throngtest_test
 
 import (
-	"bytes"
-	"context"
 	"errors"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/throng-dev/throng"
 	"github.com/throng-dev/throng/throngtest"
-	"github.com/throng-dev/throng/transport"
 )
 
 // A Knight is a player's, but for what a trusted server decides; a Dragon is the server's.
@@ -62,33 +58,6 @@ func only[T any](t *testing.T, c *throng.Class[T], w *throng.World) *T {
 		found = e
 	}
 	return found
-}
-
-// wiretap counts the bytes of an id in everything that a client is sent.
-type wiretap struct {
-	transport.Dialer
-	id    [16]byte
-	count atomic.Int64
-}
-
-type tappedConn struct {
-	transport.Conn
-	tap *wiretap
-}
-
-func (d *wiretap) Dial(ctx context.Context, addr string, token []byte) (transport.Conn, error) {
-	c, err := d.Dialer.Dial(ctx, addr, token)
-	if err != nil {
-		return nil, err
-	}
-	return tappedConn{c, d}, nil
-}
-
-func (c tappedConn) Receive(deadline time.Time, f func([]byte)) error {
-	return c.Conn.Receive(deadline, func(p []byte) {
-		c.tap.count.Add(int64(bytes.Count(p, c.tap.id[:])))
-		f(p)
-	})
 }
 
 func TestB001AuthFieldsAreTheServersAlone(t *testing.T) {
@@ -237,7 +206,7 @@ func TestB110ActorThatAPlayerBringsBack(t *testing.T) {
 func TestR31DeniedFromBeforeTheSpawn(t *testing.T) {
 	keep(t, func(t *testing.T, n *throngtest.Net, server *throng.World) {
 		id := throng.NewID()
-		tap := &wiretap{Dialer: n.Dialer("ann"), id: id.Bytes()}
+		tap := n.Tap("ann", id)
 		ann, bob := n.Join("ann", throng.Config{Dialer: tap}), n.Join("bob", throng.Config{})
 		look(ann, bob)
 		n.Shape(ann, throngtest.Link{Loss: 0.1, Jitter: 30 * time.Millisecond}, throngtest.Link{Loss: 0.1, Jitter: 30 * time.Millisecond})
@@ -255,7 +224,7 @@ func TestR31DeniedFromBeforeTheSpawn(t *testing.T) {
 		n.Restart()
 		n.Until(60*time.Second, "bob has it again", func() bool { b := only(t, Dragons, bob); return b != nil && b.HP == d.HP })
 		n.Run(5 * time.Second)
-		if c := tap.count.Load(); c != 0 || only(t, Dragons, ann) != nil {
+		if c := tap.Named(); c != 0 || only(t, Dragons, ann) != nil {
 			t.Fatalf("the denied player was told %d times", c)
 		}
 		// Then she may know, then not.
@@ -268,12 +237,12 @@ func TestR31DeniedFromBeforeTheSpawn(t *testing.T) {
 		}
 		n.Until(3*time.Second, "ann has lost it", func() bool { return only(t, Dragons, ann) == nil })
 		n.Run(2 * time.Second)
-		told := tap.count.Load()
+		told := tap.Named()
 		if err := server.Destroy(d); err != nil {
 			t.Fatal(err)
 		}
 		n.Until(3*time.Second, "bob has lost it", func() bool { return only(t, Dragons, bob) == nil })
-		if c := tap.count.Load(); c != told {
+		if c := tap.Named(); c != told {
 			t.Errorf("its end was told to who may not know of it, %d times", c-told)
 		}
 	})
