@@ -425,3 +425,24 @@ func ExampleCrew() {
 	// a dummy of kind 3 stands at 12
 	// it goes: died
 }
+
+// V34: who travels leaves its stand-ins; who lost the connection asks for what there is.
+func TestV34TravelAndResync(t *testing.T) {
+	b, c := NewBook(BookConfig{}), newClient(ann)
+	b.Present(ann, true)
+	k := b.Reserve(ann, 1)
+	if err := b.Grant(k, throng.NewID(), at(0), 1); err != nil {
+		t.Fatal(err)
+	}
+	deliver(0, b, c)
+	c.Travel()
+	c.said(t, "make 1.1", "drop ended")
+	c.Resync() // back again, in a world that still grants it
+	deliver(0, b, c)
+	c.said(t, "make 1.1")
+	b.Revoke(k, Died, "")
+	b.Out() // lost with the connection
+	c.Resync()
+	deliver(0, b, c)
+	c.said(t, "drop forgotten")
+}

@@ -86,17 +86,17 @@ type Stats struct {
 // New returns an Engine without viewers and actors.
 func New(p Policy) *Engine {
 	e := &Engine{policy: p, rand: rand.New(rand.NewPCG(p.Seed, 0x7472)), reason: map[string]uint16{}}
-	for _, r := range known {
+	for _, r := range ownReasons {
 		e.number(r)
 	}
 	return e
 }
 
-// known are the reasons of the Engine itself, by number.
-var known = [...]string{"", "its owner has a local stand-in", "owner unknown", "not published"}
+// ownReasons are the reasons of the Engine itself, by number.
+var ownReasons = [...]string{"", "its owner has a local stand-in", "owner unknown", "not published"}
 
 const (
-	notAsked = iota
+	_ = iota // not asked yet
 	standIn
 	ownerUnknown
 	notPublished
@@ -232,16 +232,16 @@ func (e *Engine) consider(now time.Duration, n int, rule Rule) {
 		var answer Answer
 		switch {
 		case !a.published:
-			answer = Answer{Hidden, known[notPublished]}
+			answer = Answer{Hidden, ownReasons[notPublished]}
 		case a.exclude && v.player == a.owner && a.owner != (Player{}):
 			e.stats.Excluded++
 			if p.reason == standIn && p.channel == None {
 				continue // as before: the case that costs most players one pair each
 			}
-			answer = Answer{Hidden, known[standIn]}
+			answer = Answer{Hidden, ownReasons[standIn]}
 		case a.unknown:
 			e.stats.Unknown++
-			answer = Answer{Unresolved, known[ownerUnknown]}
+			answer = Answer{Unresolved, ownReasons[ownerUnknown]}
 		case e.policy.Legacy && p.channel != None && now-p.last < min(e.policy.timeout(), reask):
 			continue
 		default:

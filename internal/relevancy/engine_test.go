@@ -294,6 +294,15 @@ func TestB112AsksAreBounded(t *testing.T) {
 	if n := s.Stats().Asked - before; n != actors*viewers || len(asked) != actors*viewers {
 		t.Errorf("asked %d of %d pairs %d times", len(asked), actors*viewers, n)
 	}
+	clear(asked)
+	for _, n := range []int{0, actors / 2, actors - 1} { // whose turn it is in none of these ticks, or in one of them
+		e := [2]int{0, n}
+		delete(asked, e)
+		s.Reconsider(n)
+		if s.run(1); asked[e] == 0 {
+			t.Errorf("actor %d was reconsidered, and had to wait for its turn", n)
+		}
+	}
 	last := Player{99}
 	v := s.AddViewer(last)
 	s.run(1)
