@@ -26,7 +26,7 @@ var (
 // doubled, their order holds, and 99 of 100 take at most 200 ms, the frames of both games included (P99).
 func TestR50ReliableEventsAreQuick(t *testing.T) {
 	total := int32(100_000)
-	if testing.Short() || raced {
+	if raced {
 		total = 10_000
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/throng-dev/throng"
 	"github.com/throng-dev/throng/internal/inspect"
+	"github.com/throng-dev/throng/internal/load"
 	"github.com/throng-dev/throng/internal/udp"
 	"github.com/throng-dev/throng/relay"
 	"github.com/throng-dev/throng/token"
@@ -61,7 +62,7 @@ func (c *demoCommand) Run(ctx context.Context, con console) error {
 		return fmt.Errorf("--bots %d: between 1 and 10000 fit one process", c.Bots)
 	}
 	d := &demo{demoCommand: c, con: con}
-	log := &faults{out: con.err}
+	log := &load.Faults{Out: con.err, Prefix: "throng: "}
 	d.client = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: dropTime}))
 	d.first = newSwitches(slog.New(slog.NewTextHandler(con.err, &slog.HandlerOptions{ReplaceAttr: dropTime})))
 	d.m = newMeter(c.Bots, log)
@@ -289,6 +290,6 @@ func (d *demo) settle(ctx context.Context, s *summary, dismiss func()) error {
 	if r := d.relay.Stats().Replication; r.Malformed > 0 {
 		d.m.fail(fmt.Errorf("the relay got %d malformed frames", r.Malformed))
 	}
-	s.Errors = d.m.log.count()
+	s.Errors = d.m.log.Count()
 	return nil
 }

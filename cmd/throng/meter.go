@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -10,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng"
+	"github.com/throng-dev/throng/internal/load"
 )
 
 // meter is what all bots share: the size of the meadow, the truth about who is where, and what was measured. Any goroutine
@@ -18,7 +17,7 @@ type meter struct {
 	start time.Time
 	side  float64
 	bots  []*bot
-	log   *faults
+	log   *load.Faults
 
 	standing atomic.Bool // nobody does anything any more
 	over     atomic.Bool // the measuring ended
@@ -34,7 +33,7 @@ type counts struct {
 	updates, samples, stale, late atomic.Uint64
 }
 
-func newMeter(bots int, log *faults) *meter {
+func newMeter(bots int, log *load.Faults) *meter {
 	return &meter{start: time.Now(), side: side(bots), log: log}
 }
 
@@ -59,40 +58,7 @@ func (m *meter) trackOf(id throng.NetID) *track {
 	return nil
 }
 
-func (m *meter) fail(err error) { m.log.add(err.Error()) }
-
-// faults counts what should not happen, and prints the first few.
-type faults struct {
-	mu  sync.Mutex
-	out io.Writer
-	n   int
-}
-
-const shownFaults = 10
-
-func (f *faults) add(text string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.n++
-	switch {
-	case f.n <= shownFaults:
-		fmt.Fprintln(f.out, "throng:", text)
-	case f.n == shownFaults+1:
-		fmt.Fprintln(f.out, "throng: further faults are only counted")
-	}
-}
-
-// Write takes the log of relay and clients: of warnings and worse, each line is a fault.
-func (f *faults) Write(line []byte) (int, error) {
-	f.add(string(line[:len(line)-1]))
-	return len(line), nil
-}
-
-func (f *faults) count() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.n
-}
+func (m *meter) fail(err error) { m.log.Add(err.Error()) }
 
 // histogram counts durations in steps of 250 µs up to a second; the last step takes what is longer.
 type histogram [4001]atomic.Uint32

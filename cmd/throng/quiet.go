@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng"
+	"github.com/throng-dev/throng/internal/load"
 )
 
 const (
@@ -66,7 +67,7 @@ type findings struct {
 }
 
 func (f *findings) add(b *bot, id throng.NetID, format string, args ...any) {
-	if f.wrong++; len(f.texts) < shownFaults {
+	if f.wrong++; len(f.texts) < load.ShownFaults {
 		f.texts = append(f.texts, fmt.Sprintf("wrong after quiet: %s, entity %v: %s", b.name, id, fmt.Sprintf(format, args...)))
 	}
 }

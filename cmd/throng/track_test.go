@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng"
+	"github.com/throng-dev/throng/internal/load"
 )
 
 func at(x float64) state { return state{pos: throng.Vec2{X: x}} }
@@ -77,7 +78,7 @@ func TestQuantiles(t *testing.T) {
 
 // The check at the end must be able to fail.
 func TestCompareFindsWhatIsWrong(t *testing.T) {
-	m := newMeter(20, &faults{out: t.Output()})
+	m := newMeter(20, &load.Faults{Out: t.Output(), Prefix: "throng: "})
 	a, b := newBot(m, "a", 1), newBot(m, "b", 2)
 	f := new(findings)
 	want := &Lantern{Pos: throng.Vec2Quantize{X: 1}, Lit: true}

@@ -99,7 +99,8 @@ func (g *warden) rules() authority.Rules[Minion] {
 
 // granted spawns the actor for a key. The tank is assigned one tick later, as in a game where something else decides it.
 func (g *warden) granted(k minion.Key, r minion.Request) {
-	m := &Minion{Pos: formation, Key: k, HP: 100}
+	place := slots(formation, 1)[0]
+	m := &Minion{Pos: place, Key: k, HP: 100}
 	g.minion = m
 	g.must(g.server.Spawn(m, authority.With(throng.WithID(actorID))))
 	if g.policy.early {
@@ -114,7 +115,7 @@ func (g *warden) granted(k minion.Key, r minion.Request) {
 		}
 	})
 	g.must(g.book.Grant(k, actorID, r.Pose, m.HP))
-	g.book.Assign(k, 0, throng.Vec3Quantize10{X: formation.X, Y: formation.Y})
+	g.book.Assign(k, 0, throng.Vec3Quantize10{X: place.X, Y: place.Y})
 }
 
 func (g *warden) step() {

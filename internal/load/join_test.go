@@ -25,10 +25,10 @@ func TestClientsThatDoNotGetInAreLeftOut(t *testing.T) {
 	w := newWheel(m)
 	defer w.ready.close()
 	a, b, c := &late{puppet: puppet{name: "a"}}, &late{puppet{name: "b"}, joinTries - 1}, &late{puppet{name: "c"}, joinTries}
-	f := &faults{out: new(strings.Builder)}
-	out, err := w.join(t.Context(), nil, []client{a, b, c}, func(err error) { f.add(err.Error()) })
-	if err != nil || len(out) != 1 || out[0] != client(c) || f.count() != 1 {
-		t.Errorf("left out %v, %v, %s", out, err, f.out)
+	f := &Faults{Out: new(strings.Builder)}
+	out, err := w.join(t.Context(), nil, []client{a, b, c}, func(err error) { f.Add(err.Error()) })
+	if err != nil || len(out) != 1 || out[0] != client(c) || f.Count() != 1 {
+		t.Errorf("left out %v, %v, %s", out, err, f.Out)
 	}
 	in := 0
 	for _, s := range w.spokes {

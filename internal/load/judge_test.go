@@ -94,12 +94,12 @@ func TestWhatNobodyWatchesIsNotLost(t *testing.T) {
 
 func TestReportsThatDoNotCountSaySo(t *testing.T) {
 	good := func() *run {
-		return &run{Options: &Options{Scenario: "crowd"}, m: newMeter(1), faults: &faults{out: new(strings.Builder)},
+		return &run{Options: &Options{Scenario: "crowd"}, m: newMeter(1), faults: &Faults{Out: new(strings.Builder)},
 			rep: &Report{Clients: 3, Joined: 3, Pairs: 1, Pinned: true}}
 	}
 	for want, spoil := range map[string]func(r *run){
 		"":                 func(r *run) {},
-		"1 errors":         func(r *run) { r.faults.add("x") },
+		"1 errors":         func(r *run) { r.faults.Add("x") },
 		"only 2 of 3":      func(r *run) { r.rep.Joined = 2 },
 		"core was 91 %":    func(r *run) { r.rep.ClientCPU = 0.91 },
 		"Ticks were left":  func(r *run) { r.rep.LateTicks = 0.06 },
@@ -109,7 +109,7 @@ func TestReportsThatDoNotCountSaySo(t *testing.T) {
 		r := good()
 		spoil(r)
 		r.verdict()
-		said := strings.Join(r.rep.Why, "; ") + r.faults.out.(*strings.Builder).String()
+		said := strings.Join(r.rep.Why, "; ") + r.faults.Out.(*strings.Builder).String()
 		if !strings.Contains(said, want) || r.rep.Valid != (want == "") || (r.rep.Verdict() == nil) != (want == "") {
 			t.Errorf("valid %v, %q; want %q", r.rep.Valid, said, want)
 		}

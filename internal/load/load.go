@@ -15,7 +15,6 @@ import (
 	"net/netip"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/throng-dev/throng/internal/impair"
@@ -59,7 +58,7 @@ type run struct {
 	relay   *Process // nil: it runs elsewhere
 	proxy   io.Closer
 	clients []client
-	faults  *faults
+	faults  *Faults
 	order   Order
 	addr    netip.AddrPort // of the relay
 
@@ -72,7 +71,7 @@ type run struct {
 // Run plays a scenario. It returns an error if there is nothing to report.
 func Run(ctx context.Context, o *Options) (*Report, error) {
 	r := &run{Options: o, rep: &Report{Scenario: o.Scenario, Clients: o.Clients, Kind: "sdk", Network: "loopback"},
-		m: newMeter(o.Seed), taps: new(taps), faults: &faults{out: o.Log}}
+		m: newMeter(o.Seed), taps: new(taps), faults: &Faults{Out: o.Log}}
 	if o.Sink {
 		r.rep.Kind = "sink"
 	}
@@ -212,7 +211,7 @@ func (r *run) inside() (n int) {
 // say tells people how far it is.
 func (r *run) say(format string, args ...any) { fmt.Fprintf(r.Log, format+"\n", args...) }
 
-func (r *run) fail(err error) { r.faults.add(err.Error()) }
+func (r *run) fail(err error) { r.faults.Add(err.Error()) }
 
 // verdict counts the errors and decides whether the run counts.
 func (r *run) verdict() {
@@ -225,7 +224,7 @@ func (r *run) verdict() {
 	if n := r.m.strange; n > 0 {
 		r.fail(fmt.Errorf("%d changes had values that no driver sent", n))
 	}
-	rep.Errors = r.faults.count()
+	rep.Errors = r.faults.Count()
 	rep.Duplicates = int(r.m.duplicates)
 	if rep.Errors > 0 {
 		rep.invalid("%d errors: see the lines above", rep.Errors)
@@ -248,49 +247,3 @@ func (r *run) verdict() {
 
 // maxLate is the share of Ticks that may be left out before the times of a run say more of the machine than of the relay.
 const maxLate = 0.05
-
-// faults counts what should not happen, and prints the first few.
-type faults struct {
-	mu  sync.Mutex
-	out io.Writer
-	n   int
-}
-
-const shownFaults = 10
-
-func (f *faults) add(text string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	switch f.n++; {
-	case f.n <= shownFaults:
-		fmt.Fprintln(f.out, text)
-	case f.n == shownFaults+1:
-		fmt.Fprintln(f.out, "further faults are only counted")
-	}
-}
-
-// Write takes the logs of clients and relay: of warnings and worse, each line is a fault.
-func (f *faults) Write(lines []byte) (int, error) {
-	rest := string(lines)
-	for rest != "" {
-		line, more := cut(rest)
-		f.add(line)
-		rest = more
-	}
-	return len(lines), nil
-}
-
-func cut(s string) (line, rest string) {
-	for i := range len(s) {
-		if s[i] == '\n' {
-			return s[:i], s[i+1:]
-		}
-	}
-	return s, ""
-}
-
-func (f *faults) count() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.n
-}
