@@ -31,14 +31,24 @@ func (s *Shard) hasWork() bool {
 	return s.work || len(s.dirty)+len(s.moved) > 0 || s.decay.on && s.decay.ready(s.now)
 }
 
+// advance moves the clock of the shard.
+func (s *Shard) advance(now time.Duration) {
+	if !s.hasWork() {
+		s.calm = now
+	}
+	s.now = now
+}
+
 func (s *Shard) interval() time.Duration {
 	return time.Duration(s.cfg.Profile.FlushMS) * time.Millisecond
 }
 
 // due is when the work at hand may leave: at once while little happens, so that an idle world adds no latency; at the next
-// multiple of the flush interval when much does, so that bytes are shared. Clients aim at such multiples.
+// multiple of the flush interval when much does, so that bytes are shared. Clients aim at such multiples. It is the next one
+// behind the moment at which there began to be work: one that passed while there was none is not made up for, or the first change of a
+// crowd that is early would have a flush for itself.
 func (s *Shard) due() time.Duration {
-	at := s.flushed + flushGap
+	at := max(s.flushed+flushGap, s.calm)
 	if s.load+float64(len(s.dirty)) >= heavy || s.retry {
 		if i := s.interval(); at%i != 0 {
 			at += i - at%i
@@ -80,7 +90,8 @@ func (s *Shard) Flush(now time.Duration, out []transport.Datagram) []transport.D
 // FlushTo is Flush that hands over while it builds: whenever a handful of datagrams is ready, send gets them and their buffers are
 // used again, so that the first leave before the last are built. What is returned is the rest, which send did not get.
 func (s *Shard) FlushTo(now time.Duration, out []transport.Datagram, send func([]transport.Datagram)) []transport.Datagram {
-	s.now, s.passed, s.urgent = now, now, false
+	s.advance(now)
+	s.passed, s.urgent = now, false
 	s.packets.reset(now)
 	s.tellRoster()
 	s.timers() // before the count: what it changes is of this flush

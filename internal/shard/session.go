@@ -83,7 +83,7 @@ type Session struct {
 
 // Join adds a session that speaks through conn, and queues its welcome. class announcements and entities may follow.
 func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch uint8) *Session {
-	s.now = now
+	s.advance(now)
 	s.lastNum++
 	o := &Session{Identity: id, shard: s, conn: conn, number: s.lastNum, open: true, epoch: epoch, follow: true, entered: now}
 	o.budget.init(now, s.cfg.Budget)
@@ -109,7 +109,7 @@ func (s *Shard) Leave(now time.Duration, o *Session, why wire.Why) {
 	if !o.open {
 		return
 	}
-	s.now = now
+	s.advance(now)
 	if o.closing == nil {
 		o.release() // what its last packet brought may be all that they waited for
 	}
@@ -155,7 +155,7 @@ func (s *Shard) Receive(now time.Duration, o *Session, payload []byte) error {
 	if !o.open {
 		return nil
 	}
-	s.now = now
+	s.advance(now)
 	err := o.conn.Receive(now, payload, o)
 	s.Received(now, o)
 	if o.closing != nil {
@@ -165,12 +165,12 @@ func (s *Shard) Receive(now time.Duration, o *Session, payload []byte) error {
 }
 
 // Advance tells the shard the time before its sessions' messages are handed over by somebody else than Receive.
-func (s *Shard) Advance(now time.Duration) { s.now = max(s.now, now) }
+func (s *Shard) Advance(now time.Duration) { s.advance(max(s.now, now)) }
 
 // Received tells the shard that somebody else called Receive on the session's Conn with o behind the handler, as whoever
 // accepts a session does for the packet that holds its Hello.
 func (s *Shard) Received(now time.Duration, o *Session) {
-	s.now = now
+	s.advance(now)
 	o.hear()
 	if len(o.backlog) > 0 {
 		o.unblock()

@@ -172,6 +172,7 @@ type Shard struct {
 	packets packetPool
 	scratch scratch
 	passed  time.Duration // last Flush that did something
+	calm    time.Duration // last moment at which there was no work
 	wake    time.Duration // when a session or a timer wants a pass
 	load    float64       // changes in about half a second
 	work    bool          // somebody is due something about entities
