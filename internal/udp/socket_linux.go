@@ -118,8 +118,11 @@ func newSocket(conn *net.UDPConn, size int, buffer int, portable bool) (socket, 
 	return s, nil
 }
 
+// mmsg calls the kernel without a word to Go's scheduler: with one, each call of a relay that had been waiting wakes the runtime's
+// monitor, a thread that then looks every 20 µs for calls that block, and takes a third of the time. These do not block. A full batch
+// takes up to a millisecond, for which a collector that wants to stop the world waits.
 func mmsg(trap uintptr, fd uintptr, msgs []mmsghdr) (int, error) {
-	n, _, errno := unix.Syscall6(trap, fd, uintptr(unsafe.Pointer(&msgs[0])), uintptr(len(msgs)), unix.MSG_DONTWAIT, 0, 0)
+	n, _, errno := unix.RawSyscall6(trap, fd, uintptr(unsafe.Pointer(&msgs[0])), uintptr(len(msgs)), unix.MSG_DONTWAIT, 0, 0)
 	if errno != 0 {
 		return 0, errno
 	}
