@@ -175,7 +175,7 @@ func (r *Registry) Event(now time.Duration, k *EventKind, to wire.To, who wire.P
 		m.About, m.ID, m.Inc, m.Nonce = true, c.ID, c.Inc, c.nonce
 		// Before the bind one that is sent once has none: it may come before the announcement.
 		if c.Drives() && (c.Bound() && !c.pending || reliable && c.pending) {
-			if mask := (changed | c.Mark | c.LostSlots() | c.flown()) & c.Class.All &^ (c.Class.Init | c.Class.Auth | c.Class.Motion); mask != 0 {
+			if mask := (changed | c.Mark | c.LostSlots() | c.flown() | e.carried(c)) & c.Class.All &^ (c.Class.Init | c.Class.Auth | c.Class.Motion); mask != 0 {
 				r.tick++
 				m.Tick, m.Term, m.N = r.tick, c.Term, c.n
 				m.Values, m.Mask, m.Chunk = r.current(c, mask, nil)
@@ -207,6 +207,17 @@ func (r *Registry) Event(now time.Duration, k *EventKind, to wire.To, who wire.P
 	e.stats.EventsSent++
 	r.traceEvent(trace.Out, k, m.ID, who, len(payload), to, "")
 	return m.Mask, nil
+}
+
+// carried are the slots of a copy that went along with events which no packet has taken yet. Those may be lost, or be read after what is
+// reliable in the same packet, so that they count as being on their way.
+func (e *events) carried(c *Copy) (mask uint64) {
+	for _, ref := range e.refs {
+		if ref.c == c {
+			mask |= ref.mask
+		}
+	}
+	return mask
 }
 
 // Unheard are the events that wait for what they stand behind, or for the owner.
