@@ -41,6 +41,7 @@ var planted = []struct {
 	{"R-33 crossing forgotten", "tiny budget", Options{Relay: shard.Faults{CrossForgotten: true}}},
 	{"R-33 edge forgotten", "tiny budget", Options{Relay: shard.Faults{EdgeForgotten: true}}},
 	{"R-33 mark forgotten", "tiny budget", Options{Relay: shard.Faults{MarkForgotten: true}}},
+	{"R-34 who is near is overlooked", "one lane", Options{Relay: shard.Faults{NearForgotten: true}}},
 	{"R-51 an event does not wait for the introduction", "events", Options{Relay: shard.Faults{EventEarly: true}}},
 	{"R-51 an event overtakes the announcement", "events", Options{Relay: shard.Faults{EventOvertakes: true}}},
 	{"R-52 an event does not wait for values", "events", Options{Relay: shard.Faults{EventBlind: true}}},

@@ -176,11 +176,17 @@ func (w *world) newRelay() {
 	w.routes, w.lingers, w.levels = map[int]*route{}, map[int]*route{}, nil
 	for i := range max(1, w.mode.Levels) {
 		l := &level{i: i}
+		overlooked := func(o *shard.Session, what string) {
+			w.fail("a pass overlooks session %x, which is due %s", o.Player[:2], what)
+		}
+		if w.prog.Seed%2 == 0 {
+			overlooked = nil // like a small world
+		}
 		l.Shard = shard.New(w.Now(), shard.Config{Epoch: w.epoch, Start: w.start, Key: []byte("k"), World: l.name(), Profile: prof,
 			MaxEntities: w.mode.Entities, Handles: w.mode.Handles, Budget: w.mode.Budget, Rest: rest, Faults: w.opt.Relay,
 			Accepted: func(e *table.Entity, slot int) { w.accepted(l, e, slot) },
-			Given:    w.given,
-			Handed:   func(e *table.Entity, to *shard.Session) { w.handed(e, to.Player) }})
+			Given:    w.given, Overlooked: overlooked,
+			Handed: func(e *table.Entity, to *shard.Session) { w.handed(e, to.Player) }})
 		w.levels = append(w.levels, l)
 	}
 	w.wake()

@@ -154,13 +154,5 @@ func (s *Shard) nextTimer() time.Duration {
 	for i := range s.parked {
 		at = min(at, s.parked[i].until)
 	}
-	for _, o := range s.sessions {
-		switch last := o.heard(); {
-		case !o.silent:
-			at = min(at, last+s.silenceLimit()+1)
-		case o.closing == nil && o.unacked() > 0:
-			at = min(at, last+heldDead+1)
-		}
-	}
 	return at
 }

@@ -250,7 +250,7 @@ func (o *Session) judgeAll() {
 	if !changed {
 		return
 	}
-	o.looked, s.work = true, true
+	o.lookAnew()
 	if s.host == o {
 		for _, e := range s.table.All() {
 			if e != nil && !e.Dead {

@@ -74,6 +74,21 @@ func (b *budget) left() bool { return b.tokens > 0 }
 // rich reports that there is more than the traffic needs, so that what waits for its turn need not wait for it.
 func (b *budget) rich() bool { return b.tokens > b.depth()/2 }
 
+// excuse forgets what speaks against a session.
+func (b *budget) excuse(now time.Duration) { b.ackedAt, b.missed, b.badSince = now, 0, 0 }
+
+// due is when judge has to be called although nothing else happens: whoever goes on is judged before it is sent anything.
+func (b *budget) due(flying int) time.Duration {
+	at := never
+	if flying > 0 || b.lost > 0 || b.missed > 0 {
+		at = b.ackedAt + deafFor + 1
+	}
+	if b.badSince != 0 {
+		at = min(at, b.badSince+lossyFor+1)
+	}
+	return max(at, b.judged+judgeEvery)
+}
+
 // judge adapts the rate, a few times a second: it falls by a quarter while packets are lost or wait in a queue, and grows by a
 // sixteenth of the full rate while they do not. flying is how many packets are neither acked nor lost. It returns why the session
 // must end, if it must.
@@ -81,6 +96,7 @@ func (b *budget) judge(now, srtt time.Duration, flying int) error {
 	if now < b.judged+judgeEvery {
 		return nil
 	}
+	quarters := min((now-b.judged)/judgeEvery, 1/growBy)
 	b.judged = now
 	if n := b.acked + b.lost; n > 0 {
 		b.loss += (float64(b.lost)/float64(n) - b.loss) / lossMemory
@@ -101,7 +117,7 @@ func (b *budget) judge(now, srtt time.Duration, flying int) error {
 	case b.loss > lossBad && b.lost > 0 || waits:
 		b.rate = max(b.rate*cutTo, b.full*floorOf, min(b.full, floor))
 	case b.loss < lossFine && !waits:
-		b.rate = min(b.rate+b.full*growBy, b.full)
+		b.rate = min(b.rate+b.full*growBy*float64(quarters), b.full) // who had nothing to send was not judged meanwhile
 	}
 	b.acked, b.lost = 0, 0
 	if b.loss < lossClose {

@@ -146,11 +146,7 @@ func (s *Shard) bundle(o *Session, out []transport.Datagram) []transport.Datagra
 	}
 	o.budget.refill(s.now)
 	if !o.ready { // what an end hears of entities before it has taken the Welcome is of another world to it
-	} else if o.silent {
-		if o.skipped == 0 {
-			o.skipped = s.flush
-		}
-	} else {
+	} else if !o.silent {
 		o.catchUp()
 		near, size := o.nearSegments()
 		turned := o.starved && s.flush&1 != 0

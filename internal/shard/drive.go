@@ -278,6 +278,30 @@ func (s *Shard) silenceLimit() time.Duration {
 // heard is when the session was heard last; one that has just joined has a silence clock of its own to run down.
 func (o *Session) heard() time.Duration { return max(o.entered, o.conn.LastReceived()) }
 
+// silenceDue is when the silence clock next says something of the session.
+func (o *Session) silenceDue() time.Duration {
+	switch {
+	case !o.silent:
+		return o.heard() + o.shard.silenceLimit() + 1
+	case o.unacked() > 0:
+		return o.heard() + heldDead + 1
+	}
+	return never
+}
+
+// hush begins or ends the silence of a session. What it is not sent meanwhile it gets afterwards.
+func (o *Session) hush(silent bool) {
+	next := o.shard.flush + 1
+	o.silent = silent
+	switch {
+	case silent && o.skipped == 0:
+		o.skipped = next
+	case !silent && o.skipped == next:
+		o.skipped = 0 // there was none
+	}
+	o.budget.excuse(o.shard.now) // its silence is judged here
+}
+
 var errTakesNothing = errors.New("nothing came from you for 30 s")
 
 // silence applies the one silence clock: host and drives move on by policy, what goes with its owner is stale, what waits for
@@ -285,9 +309,13 @@ var errTakesNothing = errors.New("nothing came from you for 30 s")
 func (s *Shard) silence() {
 	limit := s.silenceLimit()
 	changed := false
-	for _, o := range s.sessions {
+	for _, o := range s.called { // whoever was heard, or whose time has come
+		if !o.open {
+			continue
+		}
 		if silent := s.now-o.heard() > limit; silent != o.silent {
-			o.silent, o.turned, changed = silent, true, true
+			o.turned, changed = true, true
+			o.hush(silent)
 		}
 		if o.silent && o.closing == nil && s.now-o.heard() > heldDead && o.unacked() > 0 {
 			o.closing = errTakesNothing

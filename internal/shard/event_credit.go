@@ -27,6 +27,7 @@ func (o *Session) settle(cost uint64) {
 	if v.settled += cost; v.settled-v.toldSettled >= wire.EventCredit/4 {
 		v.state = true
 		o.shard.urgent = true
+		o.call()
 	}
 }
 
@@ -38,6 +39,7 @@ func (o *Session) undeliver(m *wire.EventUp, reason uint8) {
 	}
 	v.state = true
 	o.shard.urgent = true
+	o.call()
 }
 
 // tellEvents says what a session may send, and what came of what it sent.
@@ -65,6 +67,7 @@ func (o *Session) Inherit(before *Session) {
 	if v.undelivered = v.undelivered[:min(len(v.undelivered), maxUntold)]; len(v.undelivered) > 0 {
 		v.state = true
 		o.shard.urgent = true
+		o.call()
 	}
 	before.events.undelivered = nil
 }

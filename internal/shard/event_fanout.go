@@ -32,12 +32,14 @@ func (o *Session) give(v *event) {
 		}
 		o.events.once = append(o.events.once, v)
 		s.urgent = true
+		o.call()
 		return
 	}
 	if v.left++; s.cfg.Given != nil {
 		s.cfg.Given(o, v.payload)
 	}
 	o.events.waiting = append(o.events.waiting, v)
+	o.call()
 	o.passEvents()
 }
 

@@ -1,7 +1,9 @@
 package shard
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/transport"
@@ -20,10 +22,6 @@ const heavy = 100
 const (
 	flushGap   = time.Millisecond
 	controlGap = 5 * time.Millisecond
-
-	// passCost is what each session adds to the gap: a pass looks at all, and thousands that are idle always have one whose ack is due.
-	// What has changed does not wait for it.
-	passCost = time.Microsecond
 )
 
 // hasWork reports whether the next flush would tell somebody something about entities.
@@ -59,7 +57,7 @@ func (s *Shard) due() time.Duration {
 
 // Wake returns when Flush should be called next.
 func (s *Shard) Wake() time.Duration {
-	at := s.wake
+	at := min(s.wake, s.dues.first())
 	if len(s.roster.news) > 0 {
 		at = min(at, s.rosterDue())
 	}
@@ -70,7 +68,6 @@ func (s *Shard) Wake() time.Duration {
 	if s.load >= heavy {
 		gap = controlGap
 	}
-	gap = max(gap, time.Duration(len(s.sessions))*passCost)
 	at = max(at, s.passed+gap)
 	if s.hasWork() {
 		at = min(at, s.due())
@@ -94,6 +91,7 @@ func (s *Shard) FlushTo(now time.Duration, out []transport.Datagram, send func([
 	s.passed, s.urgent = now, false
 	s.packets.reset(now)
 	s.tellRoster()
+	s.callDue()
 	s.timers() // before the count: what it changes is of this flush
 	full := s.hasWork() && now >= s.due()
 	if full {
@@ -103,20 +101,29 @@ func (s *Shard) FlushTo(now time.Duration, out []transport.Datagram, send func([
 		s.stats.Flushes++
 		s.presence()
 		s.buildBlob()
+		s.callNear()
 	}
 	s.wake = s.nextTimer()
-	first := s.first(full)
-	for i := range s.sessions {
-		if i += first; i >= len(s.sessions) {
-			i -= len(s.sessions)
+	list, first := s.turns(full)
+	if s.cfg.Overlooked != nil {
+		s.overlooked(full)
+	}
+	for i := range list {
+		if i += first; i >= len(list) {
+			i -= len(list)
 		}
-		out = s.serve(s.sessions[i], full, out)
+		o := list[i]
+		if !o.called || !o.open {
+			continue
+		}
+		out = s.serve(o, full, out)
 		if send != nil && len(out) >= handful {
 			send(out)
 			out = out[:0]
 			s.packets.reuse()
 		}
 	}
+	clear(list)
 	if full {
 		s.lists.add(s.flush, now, s.blob.segs, s.blob.ents)
 		s.finish()
@@ -127,22 +134,34 @@ func (s *Shard) FlushTo(now time.Duration, out []transport.Datagram, send func([
 // handful is how many datagrams are built before they leave: as many as one call of the system takes.
 const handful = 64
 
-// first is who is served first. A flush of a crowd takes milliseconds, which the last waits: everybody is last at times, and moves
-// there in small steps, since a path whose delay jumps looks longer than it is.
-func (s *Shard) first(full bool) int {
-	n := len(s.sessions)
-	if n == 0 {
-		return 0
+// turns takes the list of who was called, in the order in which they are served, and who is first.
+//
+// A flush of a crowd takes milliseconds, which the last waits: everybody is last at times, and moves there in small steps, since a path
+// whose delay jumps looks longer than it is.
+func (s *Shard) turns(full bool) (list []*Session, first int) {
+	list, all := s.called, s.allCalled
+	s.called, s.allCalled = s.serving[:0], false                         // for the next pass, to which this one may call
+	if all || 4*len(list) > len(s.sessions) && s.cfg.Overlooked == nil { // more than it takes to order them
+		list = append(list[:0], s.sessions...)
+		for _, o := range list {
+			o.called = o.called || all
+		}
+	} else if full && len(list) > 1 {
+		slices.SortFunc(list, func(a, b *Session) int { return cmp.Compare(a.number, b.number) })
 	}
+	s.serving = list
 	if full {
-		s.front += n/64 + 1
+		s.front += uint32(len(list)/64 + 1)
 	}
-	s.front %= n
-	return s.front
+	if len(list) > 0 {
+		first = int(s.front % uint32(len(list)))
+	}
+	return list, first
 }
 
 // serve builds the datagrams of one session.
 func (s *Shard) serve(o *Session, full bool, out []transport.Datagram) []transport.Datagram {
+	s.stats.Served++
 	o.conn.Expire(s.now, o)
 	o.assess()
 	o.tellClasses()
@@ -159,8 +178,9 @@ func (s *Shard) serve(o *Session, full bool, out []transport.Datagram) []transpo
 		}
 		out = s.control(o, out)
 	}
-	if d, ok := o.conn.Deadline(); ok {
-		s.wake = min(s.wake, d)
+	o.called = false
+	if o.plan(); o.waits() {
+		o.call()
 	}
 	return out
 }

@@ -96,6 +96,7 @@ type ownItem struct {
 // item returns the own item of a known pair, a new one if there is none.
 func (o *Session) item(p *pair) *ownItem {
 	o.shard.work = true
+	o.call()
 	if p.pkt == 0 {
 		o.own = append(o.own, ownItem{handle: p.handle})
 		p.pkt = uint32(len(o.own))

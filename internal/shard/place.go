@@ -137,7 +137,8 @@ func (o *Session) welcome() {
 	o.there, o.upTo = s.whoIsThere()
 	o.hear()
 	if o.said {
-		o.ready, o.looked, s.work = true, true, true
+		o.ready = true
+		o.lookAnew()
 	}
 }
 

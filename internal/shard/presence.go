@@ -15,19 +15,11 @@ import (
 func (s *Shard) presence() {
 	s.partings()
 	s.heard()
-	around := int64(s.cfg.Profile.Reach) + 1
 	for _, e := range s.moved {
-		for _, o := range s.sessions {
-			// Who was and is beyond reach of what only crossed a chunk has nothing to do with it: a comparison, where the pair is a look-up.
-			if o.looked || e.Check == table.CheckCrossed && o.chunkDistance(e.Prev) > around && o.chunkDistance(e.Place.Chunk) > around {
-				continue
-			}
-			o.left(e)
-			o.check(e)
-		}
+		s.met(e)
 	}
-	for _, o := range s.sessions {
-		if o.looked {
+	for _, o := range s.looking {
+		if o.looked && o.open {
 			for _, e := range s.moved {
 				o.left(e)
 			}
@@ -38,6 +30,8 @@ func (s *Shard) presence() {
 			}
 		}
 	}
+	clear(s.looking)
+	s.looking = s.looking[:0]
 	for _, e := range s.moved {
 		if e.Check = 0; !e.Listed {
 			e.Prev = e.Place.Chunk // it moves with another, and is in no blob
@@ -45,6 +39,30 @@ func (s *Shard) presence() {
 	}
 	clear(s.moved)
 	s.moved = s.moved[:0]
+}
+
+// met decides about an entity that moved with every session but those that look at everything anyway. Who was and is beyond reach of
+// what only crossed a chunk has nothing to do with it.
+func (s *Shard) met(e *table.Entity) {
+	around := int64(s.cfg.Profile.Reach) + 1
+	meet := func(o *Session) {
+		if o.looked || e.Check == table.CheckCrossed && o.chunkDistance(e.Prev) > around && o.chunkDistance(e.Place.Chunk) > around {
+			return
+		}
+		o.left(e)
+		o.check(e)
+	}
+	if e.Check == table.CheckCrossed {
+		a, b, m := e.Prev.Region(), e.Place.Chunk.Region(), margin(around)
+		lo := grid.Region{X: min(a.X, b.X) - m, Y: min(a.Y, b.Y) - m, Z: min(a.Z, b.Z) - m}
+		hi := grid.Region{X: max(a.X, b.X) + m, Y: max(a.Y, b.Y) + m, Z: max(a.Z, b.Z) + m}
+		if s.near(lo, hi, meet) {
+			return
+		}
+	}
+	for _, o := range s.sessions {
+		meet(o)
+	}
 }
 
 // scan looks at everything that the session holds or has in reach.
@@ -184,6 +202,7 @@ func (o *Session) introduce(p *pair) {
 	o.clean(p)
 	o.remember(p)
 	o.shard.work = true
+	o.call()
 	p.state = introducing
 	p.flags &^= far
 	if p.flags&queued == 0 {
@@ -197,6 +216,7 @@ func (o *Session) depart(p *pair) {
 	o.clean(p)
 	o.remember(p)
 	o.shard.work = true
+	o.call()
 	p.state = leaving
 	p.flags &^= far
 	o.leaves = append(o.leaves, p.handle)

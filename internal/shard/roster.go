@@ -14,10 +14,11 @@ import (
 //
 // The reliable window of a session copies what is queued; it is given a little at a time.
 type roster struct {
-	news  []wire.Player // not in the log yet
-	log   [][]byte
-	first uint64 // number of log[0]
-	at    time.Duration
+	news   []wire.Player // not in the log yet
+	log    [][]byte
+	first  uint64 // number of log[0]
+	at     time.Duration
+	trimAt time.Duration
 
 	list   [][]byte // who was there at number listAt of the log
 	listAt uint64
@@ -47,6 +48,9 @@ func (r *roster) write() {
 	r.news = r.news[:0]
 }
 
+// trimEvery is how often the log is looked at for what everybody has been told.
+const trimEvery = 100 * time.Millisecond
+
 // rosterDue is when everybody is told who entered and left since the last time: at once in a small world, half a millisecond
 // later for each session. A crowd that arrives together must not cost its square in datagrams.
 func (s *Shard) rosterDue() time.Duration {
@@ -58,16 +62,17 @@ func (s *Shard) tellRoster() {
 	if len(r.news) > 0 && s.now >= s.rosterDue() {
 		r.at = s.now
 		r.write()
+		s.callAll()
 	}
-	s.trimRoster()
+	if len(r.log) > 0 && (s.now >= r.trimAt || len(r.log) > maxRoster) {
+		r.trimAt = s.now + trimEvery
+		s.trimRoster()
+	}
 }
 
 // trimRoster drops what everybody has been told.
 func (s *Shard) trimRoster() {
 	r := &s.roster
-	if len(r.log) == 0 {
-		return
-	}
 	if r.end()-r.listAt > uint64(len(r.list)) {
 		r.list, r.valid = nil, false
 	}
@@ -102,7 +107,10 @@ func (s *Shard) trimRoster() {
 func (s *Shard) whoIsThere() (list [][]byte, from uint64) {
 	r := &s.roster
 	if !r.valid || len(s.sessions) <= smallWorld {
-		r.write()
+		if len(r.news) > 0 {
+			r.write()
+			s.callAll()
+		}
 		there := make([]wire.Player, 0, len(s.sessions))
 		for _, p := range s.sessions {
 			there = append(there, wire.Player{ID: p.Player, Present: true, Eligible: p.Eligible, Authority: p.Authority})

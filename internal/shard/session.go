@@ -30,8 +30,10 @@ type Session struct {
 	conn   *session.Conn
 	number uint32
 	open   bool
-	ready  bool // announced all it holds: presence may begin
-	marked bool // got its end mark
+	called bool  // the next pass looks at it
+	due    int32 // index in Shard.dues
+	ready  bool  // announced all it holds: presence may begin
+	marked bool  // got its end mark
 
 	said     bool // it said that it is ready
 	welcomed bool
@@ -53,8 +55,9 @@ type Session struct {
 	follow bool // looks from its avatar
 	avatar *table.Entity
 	views  []grid.Chunk
-	looked bool // views changed since the last flush
-	owned  int  // entities it drives
+	eyes   []eyeAt // the regions of views
+	looked bool    // views changed since the last flush
+	owned  int     // entities it drives
 	tick   uint32
 
 	joined   map[string]bool      // groups that it asked to be in
@@ -96,6 +99,11 @@ func (s *Shard) Join(now time.Duration, conn *session.Conn, id Identity, epoch u
 	copy(s.sessions[at+1:], s.sessions[at:])
 	s.sessions[at] = o
 	s.byNumber[o.number] = o
+	s.dues.add(o, never)
+	if o.Authority {
+		s.eyes.wide = append(s.eyes.wide, o)
+	}
+	o.call()
 	o.judgeAll()
 	o.greeting = s.destroyedList()
 	o.greet()
@@ -121,6 +129,13 @@ func (s *Shard) Leave(now time.Duration, o *Session, why wire.Why) {
 		}
 	}
 	delete(s.byNumber, o.number)
+	s.dues.remove(o)
+	s.eyes.close(o)
+	if i := slices.Index(s.eyes.wide, o); i >= 0 {
+		s.eyes.wide = slices.Delete(s.eyes.wide, i, i+1)
+	}
+	s.forgotten -= o.forgot
+	o.forgot = 0
 	s.roster.add(wire.Player{ID: o.Player, Eligible: o.Eligible, Authority: o.Authority})
 	o.leaveEvents()
 	o.pairs.each(func(p *pair) { s.table.ByHandle(p.handle).Refs-- })
@@ -180,9 +195,8 @@ func (s *Shard) Received(now time.Duration, o *Session) {
 		o.release()
 		o.passEvents()
 	}
-	if d, ok := o.conn.Deadline(); ok {
-		s.wake = min(s.wake, d)
-	}
+	o.call()
+	o.plan()
 }
 
 // Failed returns the sessions that cannot go on, because they do not take what they must be told, since the last call.
@@ -198,7 +212,6 @@ func (o *Session) Err() error { return o.closing }
 // assess lets the budget follow what the path bears.
 func (o *Session) assess() {
 	if o.silent {
-		o.budget.ackedAt, o.budget.missed, o.budget.badSince = o.shard.now, 0, 0 // its silence is judged elsewhere
 		return
 	}
 	srtt, _ := o.conn.RTT()
@@ -255,7 +268,8 @@ func (o *Session) heed(stream int, msg []byte) {
 	case wire.MsgHello: // whoever accepted the session has read it
 	case wire.MsgReady:
 		if o.said = true; o.welcomed {
-			o.ready, o.looked, s.work = true, true, true
+			o.ready = true
+			o.lookAnew()
 		}
 		s.returned(o)
 	case wire.MsgRoom:
@@ -352,6 +366,7 @@ func (o *Session) queue(msg []byte) {
 		o.shard.failed = append(o.shard.failed, o)
 	}
 	o.shard.urgent = true
+	o.call()
 }
 
 func (o *Session) count(m *delayed, bytes int) {

@@ -61,6 +61,9 @@ type Config struct {
 	Dropped func(o *Session, d Drop)
 	// Handed, if set, is called whenever a session is given the drive, before it is told.
 	Handed func(e *table.Entity, to *Session)
+	// Overlooked, if set, is called for every session that a pass does not look at although it should, for simulators. Then the world
+	// behaves like a large one, in which those who must be served are looked for, however few they are.
+	Overlooked func(o *Session, what string)
 	// Faults plants faults for tests of the tests; empty in production.
 	Faults Faults
 }
@@ -86,6 +89,7 @@ type Faults struct {
 	CrossForgotten bool // what leaves a chunk in backlog is not dirty singly
 	EdgeForgotten  bool // backlog of a chunk that leaves reach is dropped
 	NotShared      bool // every observer's records are made for it alone: breaks nothing, and shows what sharing saves
+	NearForgotten  bool // nobody is looked for who has in reach what changed
 	MarkForgotten  bool // what does not fit the budget is not noted
 }
 
@@ -98,6 +102,7 @@ func DefaultProfile() wire.Profile {
 // Stats counts what happened in a world since its start.
 type Stats struct {
 	Flushes, Packets, Bytes         uint64
+	Served                          uint64 // sessions looked at, over all passes
 	Deltas, Writes                  uint64 // records received, slots accepted of them
 	Segments, SegmentRecords        uint64 // built, once for all
 	SegmentCopies, RecordCopies     uint64 // copied into packets
@@ -165,6 +170,14 @@ type Shard struct {
 	audiences audiences
 	ties      ties
 
+	dues      dues
+	called    []*Session // the next pass looks at them
+	serving   []*Session // memory for called while a pass is under way
+	allCalled bool
+	looking   []*Session // whose views changed
+	forgotten int        // pairs that are forgotten
+	eyes      eyes
+
 	capture capture // of the frame at hand
 	decay   decay
 	blob    blob
@@ -178,7 +191,8 @@ type Shard struct {
 	work    bool          // somebody is due something about entities
 	retry   bool          // what is due did not fit the budget
 	urgent  bool          // something reliable waits
-	front   int           // who was served first in the last flush
+	front   uint32        // grows with every flush, by as much as who is first moves on
+	lateAt  time.Duration // when to look again for who holds what died long ago
 	stats   Stats
 }
 
@@ -312,6 +326,7 @@ func (s *Shard) session(number uint32) *Session { return s.byNumber[number] }
 func (s *Shard) timers() {
 	if !s.settled && s.now >= s.started+s.cfg.Settle {
 		s.settled, s.work = true, true
+		s.callAll() // for end marks, and events that waited
 		s.standIn()
 		s.elect()
 	}
@@ -335,10 +350,11 @@ func (s *Shard) finish() {
 	}
 	s.dirty = s.dirty[:0]
 	clear(s.repeating)
-	keep := s.dying[:0]
+	keep, late := s.dying[:0], false
 	for _, e := range s.dying {
 		if e.Refs > 0 {
-			if s.now-e.At > heldDead {
+			if s.now-e.At > heldDead && s.now >= s.lateAt {
+				late = true
 				s.tooLate(e)
 			}
 			keep = append(keep, e)
@@ -350,6 +366,9 @@ func (s *Shard) finish() {
 	}
 	clear(s.dying[len(keep):])
 	s.dying = keep
+	if late {
+		s.lateAt = s.now + time.Second // who is silent holds on
+	}
 }
 
 // heldDead is how long a session may leave a departure unacked.

@@ -11,11 +11,12 @@ func (o *Session) view(body []byte) error {
 	}
 	o.shard.scratch.views = views
 	o.follow, o.views = follow, append(o.views[:0], views...)
-	o.looked, o.shard.work = true, true
 	if o.follow {
 		o.views = o.views[:0]
 		o.lookFromAvatar()
 	}
+	o.shard.eyes.open(o)
+	o.lookAnew()
 	return nil
 }
 
@@ -28,6 +29,16 @@ func (o *Session) lookFromAvatar() {
 	}
 	if len(o.views) != 1 || o.views[0] != o.avatar.Place.Chunk {
 		o.views = append(o.views[:0], o.avatar.Place.Chunk)
-		o.looked, o.shard.work = true, true
+		o.shard.eyes.open(o)
+		o.lookAnew()
+	}
+}
+
+// lookAnew says that the next flush must decide what the session has in reach.
+func (o *Session) lookAnew() {
+	o.shard.work = true
+	if o.call(); !o.looked {
+		o.looked = true
+		o.shard.looking = append(o.shard.looking, o)
 	}
 }

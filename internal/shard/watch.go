@@ -73,10 +73,14 @@ func (s *Shard) forgot(o *Session, m *wire.Entity) {
 	p.state = refused
 	p.flags |= forgotten
 	o.forgot++
+	s.forgotten++
 }
 
 // heard introduces what changed to those who had forgotten it.
 func (s *Shard) heard() {
+	if s.forgotten == 0 {
+		return
+	}
 	for _, o := range s.sessions {
 		if o.forgot == 0 || o.full {
 			continue
@@ -94,5 +98,6 @@ func (o *Session) remember(p *pair) {
 	if p.flags&forgotten != 0 {
 		p.flags &^= forgotten
 		o.forgot--
+		o.shard.forgotten--
 	}
 }
