@@ -20,6 +20,7 @@ type Conn struct {
 
 	// receiving goroutine
 	got      [][]byte // payloads of the last batch, not yet handed over
+	full     bool     // the last batch: more may wait
 	failures int
 
 	mu     sync.Mutex // guards what is below; nobody waits while holding it
@@ -88,6 +89,7 @@ func (c *Conn) patience(deadline time.Time) time.Time {
 
 func (c *Conn) read(until time.Time) (int, error) {
 	n, err := c.socket.recv(until)
+	c.full = err != nil || n == clientBatch
 	switch {
 	case errors.Is(err, net.ErrClosed):
 		return 0, transport.ErrClosed
@@ -173,6 +175,10 @@ func (c *Conn) Cut() error {
 	defer c.mu.Unlock()
 	return c.socket.close()
 }
+
+// More reports whether the last Receive left datagrams behind, as far as it can tell: whoever waits for many sockets at once need not
+// ask this one again unless it does. It belongs to the goroutine that receives.
+func (c *Conn) More() bool { return c.full }
 
 // Control calls f with the descriptor of the socket, for programs that wait for many at once. It fails where sockets have none that
 // is of use.

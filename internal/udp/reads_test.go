@@ -53,3 +53,29 @@ func TestReceiveReadsOnce(t *testing.T) {
 		t.Error("what was there did not come")
 	}
 }
+
+// More is what a program that waits for many sockets goes by: it is false once a Receive took all that had come, true while it may not have.
+func TestMoreSaysWhetherSomethingWaits(t *testing.T) {
+	l, s, c := pair(t, false)
+	const sent = clientBatch + 3
+	for range sent {
+		l.Send([]transport.Datagram{{To: s.id, Buf: transport.NewBuffer()[:transport.Headroom+100]}})
+	}
+	got := 0
+	take := func([]byte) { got++ }
+	for until := time.Now().Add(5 * time.Second); got < sent; {
+		if time.Now().After(until) {
+			t.Fatalf("%d of %d came", got, sent)
+		}
+		before := got
+		if err := c.Receive(time.Now().Add(time.Second), take); err != nil {
+			t.Fatal(err)
+		}
+		if full := got-before == clientBatch; full && !c.More() {
+			t.Errorf("after %d of %d a full batch says that no more waits", got, sent)
+		}
+	}
+	if err := c.Receive(time.Unix(1, 0), take); err != nil || c.More() {
+		t.Errorf("with nothing there it says that more waits; %v", err)
+	}
+}

@@ -51,6 +51,7 @@ type linuxSocket struct {
 	block   []byte
 	got     int
 	gotErr  error
+	dirty   int // messages at the front whose length of the address the last call wrote
 	zones   map[uint32]string
 	drain   func(fd uintptr)
 	wait    func(fd uintptr) bool
@@ -107,6 +108,7 @@ func newSocket(conn *net.UDPConn, size int, buffer int, portable bool) (socket, 
 		s.in[i].hdr.Iov = &s.inIovs[i]
 		s.in[i].hdr.SetIovlen(1)
 		s.in[i].hdr.Name = &s.inNames[i][0]
+		s.in[i].hdr.Namelen = uint32(len(name{}))
 	}
 	// Made once: a closure made in the call would be an allocation for each.
 	s.drain = func(fd uintptr) { s.fill(fd) }
@@ -130,11 +132,13 @@ func mmsg(trap uintptr, fd uintptr, msgs []mmsghdr) (int, error) {
 }
 
 func (s *linuxSocket) fill(fd uintptr) {
-	for i := range s.in {
-		s.in[i].hdr.Namelen = uint32(len(name{})) // the last call wrote what it used
+	for i := range s.in[:s.dirty] {
+		s.in[i].hdr.Namelen = uint32(len(name{}))
 	}
+	s.dirty = 0
 	for {
 		s.got, s.gotErr = mmsg(unix.SYS_RECVMMSG, fd, s.in)
+		s.dirty = s.got
 		if s.gotErr != syscall.EINTR {
 			return
 		}
