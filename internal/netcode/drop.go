@@ -23,6 +23,7 @@ const (
 	DropConnected
 	DropUsed
 	DropBusy
+	DropTokens
 	DropState
 	Drops // how many there are, for a table of counters
 )
@@ -30,7 +31,7 @@ const (
 var dropNames = [Drops]string{
 	"", "short", "kind", "sequence", "replay", "forged", "body", "unknown peer", "version", "protocol", "token expired",
 	"token lives too long", "token forged", "token for another address", "token refused", "already connected",
-	"token used", "too many handshakes", "state",
+	"token used", "too many handshakes", "too many tokens", "state",
 }
 
 func (d Drop) String() string {

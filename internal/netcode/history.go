@@ -44,7 +44,7 @@ func (h *history) admit(t tag, from netip.AddrPort, now Now, life time.Duration)
 		return 0
 	}
 	if len(h.used) >= h.limit {
-		return DropBusy
+		return DropTokens
 	}
 	forget := int64((now.Mono+life+slack)/time.Second) + 1
 	h.used[t] = use{from: from, forget: forget}

@@ -140,8 +140,8 @@ func TestTablesAreBounded(t *testing.T) {
 		drops[s.Receive(at(0), from, request(t, mint(minted{}))).Drop]++
 		s.Sent()
 	}
-	if s.Handshakes() != 20 || s.Tokens() != 40 || drops[DropBusy] != 80 {
-		t.Errorf("%d handshakes, %d tokens, %d busy", s.Handshakes(), s.Tokens(), drops[DropBusy])
+	if s.Handshakes() != 20 || s.Tokens() != 40 || drops[DropBusy] != 20 || drops[DropTokens] != 60 {
+		t.Errorf("%d handshakes, %d tokens, %d busy, %d beyond the tokens", s.Handshakes(), s.Tokens(), drops[DropBusy], drops[DropTokens])
 	}
 	s = newServer(t, func(c *ServerConfig) { c.MaxHandshakesPerIP = 5 })
 	for i := range 20 {
