@@ -55,7 +55,6 @@ type World struct {
 	nextTick  time.Duration
 	lastTick  time.Duration
 	frame     time.Duration // smoothed time between two Ticks
-	locked    phase         // to the relay's flush
 	keyframe  time.Duration
 	changed   []*registry.Copy
 	events    []happening

@@ -38,7 +38,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	r.connectMembers()
 	r.connectEvents()
 	r.Each(func(c *Copy) {
-		c.Handle, c.old, c.verSet, c.count, c.n = 0, true, 0, 0, 0
+		c.Handle, c.old, c.verSet, c.n = 0, true, 0, 0
 		if c.proof != nil {
 			c.proof.granted, c.proof.flying, c.proof.flown, c.proof.lost, c.proof.revoked = 0, 0, 0, 0, 0
 		}
@@ -222,7 +222,7 @@ func (r *Registry) class(body []byte) error {
 	}
 	if k := r.byNum[num]; k == nil {
 		has := slices.ContainsFunc(r.classes, func(k *Class) bool { return k.ID == c.ID })
-		r.byNum[num] = &Class{Class: *c, Num: num, other: has, rest: &r.stages} // of another build: tracked, never shown
+		r.byNum[num] = &Class{Class: *c, Num: num, other: has, rest: r.stages} // of another build: tracked, never shown
 	}
 	return nil
 }

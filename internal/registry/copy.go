@@ -14,7 +14,7 @@ type Class struct {
 	Local uint32 // this client's number; 0: this build does not have the class, or has it with another layout
 	Data  any    // the owner's
 
-	rest  *stages // of the registry
+	rest  *Lender // of the registry
 	other bool    // this build has the class, with another layout
 	met   bool    // of a foreign class: an entity of it was introduced
 }
@@ -26,15 +26,22 @@ type Copy struct {
 	// Fields stand by use: what every record needs first, then by size. A client holds thousands of copies, and every byte is paid in each:
 	// what few of them have is behind a pointer (TestProxyBudget).
 
-	Class  *Class
-	Chunk  grid.Chunk // where it was said to be last
+	Class   *Class
+	Chunk   grid.Chunk // where it was said to be last
+	drives  bool
+	waiting bool // lost the drive: everything is ignored until a baseline of a higher term
+	changed bool // in the registry's list
+	// Gone is set when the body must leave; Why says how, and Ails by whom.
+	Gone   bool
 	verSet uint64
+	base   uint32        // version of all that are set, but of the motion slot, while there are no vers; else the newest of all
+	Handle uint32        // 0: the relay has not told
+	wait   *stage        // records for the owner; nil: none
 	vers   *versions     // per slot; nil: all that are set are of base
 	heard  time.Duration // when a record or an introduction named it last; 0: never
-	wait   *stage        // records for the owner; nil: none
 	Data   any           // the owner's: its body
-	Ails   *Ails         // nil: nothing is wrong with it
 	proof  *proof        // of the drive; nil: this client has none
+	Ails   *Ails         // nil: nothing is wrong with it
 	bonds  *bonds        // nil: none
 
 	ID        wire.ID
@@ -42,18 +49,13 @@ type Copy struct {
 	Owner     wire.PlayerID
 	Mark      uint64
 
-	Handle uint32 // 0: the relay has not told
-	base   uint32
-	moved  uint32 // version of the motion slot while there are no vers
-	count  uint32 // of a mirror: what it took; with the fault OneVersion the version of the entity
-	nonce  uint32
-	Sent   int32  // bytes of values that left last; 0: none yet
-	n      uint16 // highest override applied
-	Flags  uint16
-	Gen    uint8
+	moved uint32 // version of the motion slot while there are no vers
+	nonce uint32
+	Sent  int32  // bytes of values that left last; 0: none yet
+	n     uint16 // highest override applied
+	Flags uint16
+	Gen   uint8
 
-	// Gone is set when the body must leave; Why says how, and Ails by whom.
-	Gone      bool
 	Why       wire.Why
 	ZeroOwner bool // asks the owner to clear the slots in Class.Owner: they are somebody else's now
 	Keyframe  bool // the owner's: a keyframe is among what is marked
@@ -61,13 +63,10 @@ type Copy struct {
 	Still     bool // what records with motion say until it changes: the entity rests where it is
 	Shown     bool // the owner's: the body exists for the game
 
-	drives  bool
 	beat    bool // the next record need not carry anything
-	waiting bool // lost the drive: everything is ignored until a baseline of a higher term
 	pending bool // announced, not bound
 	old     bool // of an older relay epoch
 	placed  bool // stands on every client: leaving reach only unbinds it
-	changed bool // in the registry's list
 	listed  bool // in the registry's order
 	marked  bool // in the registry's list of copies to send
 	mirror  bool // of what this client sends (B-121)

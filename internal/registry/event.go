@@ -223,17 +223,6 @@ func (e *events) carried(c *Copy) (mask uint64) {
 // Unheard are the events that wait for what they stand behind, or for the owner.
 func (r *Registry) Unheard() []*Heard { return r.ev.heard }
 
-// newest is the newest flush that a value of the copy is from.
-func (c *Copy) newest() (v uint32) {
-	any := false
-	for i := range c.Class.Slots {
-		if x := c.ver(i); c.verSet>>i&1 != 0 && (!any || int32(x-v) > 0) {
-			v, any = x, true
-		}
-	}
-	return v
-}
-
 // once writes the events that are sent once.
 func (p *packer) once() {
 	e := &p.r.ev

@@ -11,9 +11,8 @@ func (r *Registry) Mirror(id wire.ID, k *Class) *Copy {
 // others, and count as received nowhere.
 func (r *Registry) Reflect(c *Copy, mask uint64, values []byte, at Timing) {
 	stats := r.stats
-	c.count++
 	r.stages.timing = at
-	r.merge(c, c.count, mask, values)
+	r.merge(c, c.newest()+1, mask, values)
 	r.stages.timing = Timing{}
 	r.stats = stats
 }

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"math/bits"
 	"time"
 
 	"github.com/throng-dev/throng/internal/trace"
@@ -99,68 +98,13 @@ func (r *Registry) fenced(handle uint32, stamp uint64, reliable, sets bool) bool
 	return false
 }
 
-func (r *Registry) segment(pn uint64, body []byte) error {
-	chunk, num, rest, err := wire.ParseSegment(body, r.cur.Base)
-	if err != nil {
-		return err
-	}
-	k := r.classByNum(num)
-	if k == nil { // then no entity of it was introduced
-		r.stats.Unknown++
-		r.tr.drop(trace.UnknownClass, wire.ID{}, uint64(num), nil, 0, len(rest))
-		return nil
-	}
-	w := wire.Walk(rest, chunk, &k.Class)
-	var rec wire.Record
-	for w.Next(&rec) {
-		r.stats.Records++
-		s := r.handles.find(rec.Handle)
-		if s == nil || s.c == nil || s.c.Class != k { // not introduced
-			r.stats.Unknown++
-			r.tr.drop(trace.UnknownHandle, wire.ID{}, uint64(rec.Handle), k, rec.Mask, len(rec.Values))
-			continue
-		}
-		c := s.c
-		if 2*pn+1 < s.fence && r.fenced(rec.Handle, pn, false, false) {
-			continue
-		}
-		if c.drives {
-			r.echo(c)
-			r.stats.Echo++
-			r.tr.delta(trace.In, c, rec.Mask, len(rec.Values), r.cur.Flush, "", trace.Echo)
-			if r.cfg.Faults.EchoApplied {
-				c.stage(rec.Mask, rec.Mask, rec.Values)
-				r.change(c)
-			}
-			continue
-		}
-		if c.waiting && !r.cfg.Faults.WaitingApplies {
-			r.stats.Waiting++
-			r.tr.delta(trace.In, c, rec.Mask, len(rec.Values), r.cur.Flush, "", trace.Waiting)
-			continue
-		}
-		c.Chunk = rec.Chunk
-		r.hear(c)
-		r.stages.timing = r.timing(rec.Sample)
-		r.merge(c, r.cur.Flush, rec.Mask, rec.Values)
-		r.stages.timing = Timing{}
-	}
-	return w.Err()
-}
-
 // merge stages exactly the slots whose held version is older.
 func (r *Registry) merge(c *Copy, ver uint32, mask uint64, values []byte) {
-	apply := uint64(0)
-	for m := mask & c.Class.All; m != 0; m &= m - 1 {
-		if i := bits.TrailingZeros64(m); c.verSet>>i&1 == 0 || int32(ver-c.ver(i)) > 0 {
-			apply |= 1 << i
-		}
-	}
+	apply := c.older(mask, ver)
 	if r.cfg.Faults.OneVersion {
-		if apply = mask; int32(ver-c.count) <= 0 {
+		if apply = mask; c.verSet != 0 && int32(ver-c.newest()) <= 0 {
 			apply = 0
 		}
-		c.count = max(c.count, ver)
 	}
 	if apply == 0 {
 		r.stats.Overtaken++
@@ -189,7 +133,7 @@ func (r *Registry) merge(c *Copy, ver uint32, mask uint64, values []byte) {
 
 // replace takes a full baseline, whatever was held before.
 func (r *Registry) replace(c *Copy, ver uint32, mask uint64, values []byte) {
-	c.verSet, c.count = 0, 0
+	c.verSet = 0
 	c.Applied()
 	r.merge(c, ver, mask, values)
 }

@@ -38,6 +38,8 @@ type Config struct {
 	Departures bool
 	// Observer is a client that has no classes and wants none: values of any count as applied, and are kept nowhere.
 	Observer bool
+	// Lender lends the memory for what waits for the owner; nil: one of its own.
+	Lender *Lender
 	// Faults plants faults for tests of the tests; empty in production.
 	Faults Faults
 }
@@ -117,6 +119,7 @@ type Registry struct {
 	timeMS    uint32
 	clock     motion.Filter
 	lead      lead
+	phase     phase // to the relay's flush; it outlives a session
 	cur       wire.Flush
 	curPN     uint64
 	hasCur    bool
@@ -144,7 +147,7 @@ type Registry struct {
 
 	views  []grid.Chunk
 	follow bool
-	stages stages
+	stages *Lender
 	last   map[uint32]last // by handle
 	lefts  []Left
 
@@ -178,7 +181,10 @@ func New(cfg Config) *Registry {
 	if cfg.MaxEntities == 0 {
 		cfg.MaxEntities = 4096
 	}
-	return &Registry{cfg: cfg, tr: newTracer(cfg.Trace), nonce: cfg.Nonce, Players: map[wire.PlayerID]wire.Player{}, byID: NewIndex(func(c *Copy) *wire.ID { return &c.ID }),
+	if cfg.Lender == nil {
+		cfg.Lender = new(Lender)
+	}
+	return &Registry{cfg: cfg, stages: cfg.Lender, tr: newTracer(cfg.Trace), nonce: cfg.Nonce, Players: map[wire.PlayerID]wire.Player{}, byID: NewIndex(func(c *Copy) *wire.ID { return &c.ID }),
 		last: map[uint32]last{}, pend: map[wire.ID]*Copy{}, dead: map[wire.ID]death{}, mine: map[wire.ID]wire.Count{}, groups: map[string]bool{}, wanted: map[string]bool{}, gone: map[wire.ID]wire.Count{}, risen: map[wire.ID]bool{}, wants: map[wire.ID]*Class{}, follow: true}
 }
 
@@ -187,7 +193,7 @@ func (r *Registry) Stats() Stats { return r.stats }
 
 // AddClass adds a class of this build. All must be added before Connect.
 func (r *Registry) AddClass(c *wire.Class, data any) *Class {
-	k := &Class{Class: *c, Local: uint32(len(r.classes) + 1), Data: data, rest: &r.stages}
+	k := &Class{Class: *c, Local: uint32(len(r.classes) + 1), Data: data, rest: r.stages}
 	r.classes = append(r.classes, k)
 	return k
 }

@@ -34,8 +34,9 @@ type staged struct {
 	timing      Timing
 }
 
-// stages lends memory to the copies of a registry.
-type stages struct {
+// Lender lends memory to the copies of a registry, for what waits. The zero value is empty. Registries may share one if one goroutine
+// owns them all and applies what waits of each before it turns to the next: then the memory that they lend is in the processor's cache.
+type Lender struct {
 	free    []*stage
 	lent    int
 	most    int // lent at once since restAt was set
@@ -45,6 +46,9 @@ type stages struct {
 	newest  bool // keep nothing but the newest of each slot
 	merged  uint64
 	timing  Timing // of the record at hand
+
+	in      []arrival // records of the segment at hand
+	touched uint32    // nobody reads it
 }
 
 // SetBacklog says whether records of one entity wait each for itself, as far as the bounds allow, or merge at once.
@@ -68,7 +72,7 @@ func (c *Copy) stage(apply, mask uint64, values []byte) {
 	}
 }
 
-func (s *stages) lend() *stage {
+func (s *Lender) lend() *stage {
 	s.lent++
 	s.most = max(s.most, s.lent)
 	if n := len(s.free); n > 0 {
@@ -80,7 +84,7 @@ func (s *stages) lend() *stage {
 }
 
 // rest gives back, now and then, what was not needed lately: a crowd that arrives takes more than one that is there.
-func (s *stages) rest(now time.Duration) {
+func (s *Lender) rest(now time.Duration) {
 	if now < s.restAt {
 		return
 	}

@@ -54,12 +54,44 @@ func (c *Copy) setVer(mask uint64, ver uint32) {
 		c.vers = newVersions(len(c.Class.Slots), c.base)
 		for m := c.Class.Motion; m != 0; m &= m - 1 {
 			c.vers.of[bits.TrailingZeros64(m)] = c.moved
+			if c.verSet&m != 0 && int32(c.moved-c.base) > 0 {
+				c.base = c.moved
+			}
 		}
+	}
+	if c.verSet == 0 || int32(ver-c.base) > 0 {
+		c.base = ver
 	}
 	for m := mask & c.Class.All; m != 0; m &= m - 1 {
 		c.vers.of[bits.TrailingZeros64(m)] = ver
 	}
 	c.verSet |= mask
+}
+
+// newest is the newest flush that a value of the copy is from; 0: it has none.
+func (c *Copy) newest() uint32 {
+	moves := c.verSet & c.Class.Motion
+	switch {
+	case c.verSet == 0:
+		return 0
+	case c.vers == nil && moves != 0 && (c.verSet == moves || int32(c.moved-c.base) > 0):
+		return c.moved
+	}
+	return c.base
+}
+
+// older returns those slots of mask whose held version is older than one.
+func (c *Copy) older(mask uint64, ver uint32) uint64 {
+	if c.vers != nil && int32(ver-c.base) > 0 {
+		return mask & c.Class.All // as nearly always: the versions, which are elsewhere, need not be fetched
+	}
+	out := uint64(0)
+	for m := mask & c.Class.All; m != 0; m &= m - 1 {
+		if i := bits.TrailingZeros64(m); c.verSet>>i&1 == 0 || int32(ver-c.ver(i)) > 0 {
+			out |= 1 << i
+		}
+	}
+	return out
 }
 
 // proof is what lets this client bring an entity back to a relay that restarted, and what else only who drives, or drove, needs.

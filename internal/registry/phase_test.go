@@ -1,4 +1,4 @@
-package throng
+package registry
 
 import (
 	"testing"
