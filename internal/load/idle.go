@@ -89,7 +89,6 @@ func (r *run) oneMover(ctx context.Context, rep *IdleReport) error {
 	r.w.between = func(now time.Duration) {
 		if r.w.at%(spokes/2) == 0 {
 			for _, k := range pair {
-				k.ready = true // nobody looks after its socket
 				k.tick(now)
 			}
 		}

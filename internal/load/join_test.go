@@ -32,7 +32,7 @@ func TestClientsThatDoNotGetInAreLeftOut(t *testing.T) {
 	}
 	in := 0
 	for _, s := range w.spokes {
-		in += len(s)
+		in += len(s.riders)
 	}
 	if in != 2 {
 		t.Errorf("%d are in", in)

@@ -149,7 +149,7 @@ func (r *run) between() error {
 		r.proxy, addr = p, p.Addr()
 		r.rep.Network = fmt.Sprintf("%v ± %v and %v %% lost each way", r.Delay, r.Jitter, 100*r.Loss)
 	}
-	r.gate = &gate{addr: addr.String(), dialer: r.taps.dialer, noPhaseLock: r.NoPhaseLock, delay: r.Delay, jitter: r.Jitter,
+	r.gate = &gate{addr: addr.String(), dialer: r.taps.dialer, noPhaseLock: r.NoPhaseLock,
 		log: slog.New(slog.NewTextHandler(r.faults, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	return nil
 }

@@ -25,11 +25,12 @@ type meter struct {
 	byID   map[throng.NetID]*track
 	cells  map[Cell][]*track
 	seats  []*seat
+	sinks  sinks
 
 	counting bool // inside the window
 	from, to time.Duration
 	due      time.Duration // of the next sample
-	first    []int         // of each track, the version that was to come next at from
+	bits     []uint64      // scratch of delivered
 
 	updates                      uint64
 	samples, fresh               uint64
@@ -59,11 +60,15 @@ type seat struct {
 
 // pair is what one client knows of one entity of others.
 type pair struct {
-	t     *track
+	t     *track // nil: no client of this process spawned it
 	held  bool
 	state State
-	got   []uint64 // a bit for each version since the window began that was held
+	run   span   // versions since the window began that were held, the last ones without a gap
+	runs  []span // those before
 }
+
+// span is versions in a row.
+type span struct{ from, to int32 } // to is behind the last
 
 func (m *meter) seat() *seat {
 	s := &seat{m: m, index: len(m.seats), pairs: map[*track]*pair{}}
@@ -73,10 +78,9 @@ func (m *meter) seat() *seat {
 
 // born begins the track of an entity whose driver spawns it now.
 func (m *meter) born(id throng.NetID, owner throng.PlayerID, s State, now time.Duration) *track {
-	t := &track{id: id, owner: owner, index: len(m.tracks), born: now, versions: make([]version, 0, 384), stays: []stay{{now, s.Cell()}}}
-	t.versions = append(t.versions, version{now, s})
+	t := &track{id: id, owner: owner, born: now, versions: make([]version, 0, 384), stays: []stay{{now, s.Cell()}}}
+	t.add(version{now, s})
 	m.tracks = append(m.tracks, t)
-	m.first = append(m.first, 0)
 	m.byID[id] = t
 	m.cells[t.cell()] = append(m.cells[t.cell()], t)
 	return t
@@ -84,7 +88,7 @@ func (m *meter) born(id throng.NetID, owner throng.PlayerID, s State, now time.D
 
 // sent notes that the driver sends s: the Tick that wrote it began at now.
 func (m *meter) sent(t *track, s State, now time.Duration) {
-	t.versions = append(t.versions, version{now, s})
+	t.add(version{now, s})
 	t.resting = false
 	was, is := t.cell(), s.Cell()
 	if was == is {
@@ -156,19 +160,22 @@ func (s *seat) changed(p *pair, v State) {
 	if fresh { // a place that was lost comes behind the rest of its version
 		held = t.newest() - int(uint8(t.newest())-v.Anim)
 	}
-	s.heard = append(s.heard, t.versions[held].at)
+	s.heard = append(s.heard, t.version(held).at)
 }
 
 // mark notes that a version was held.
-func (p *pair) mark(m *meter, v int) {
-	v -= m.first[p.t.index]
-	if m.from == 0 || v < 0 {
-		return
+func (p *pair) mark(m *meter, held int) {
+	v := int32(held)
+	switch r := &p.run; {
+	case m.from == 0 || v < p.t.first || v >= r.from && v < r.to:
+	case v == r.to:
+		r.to++
+	default:
+		if r.from < r.to {
+			p.runs = append(p.runs, *r)
+		}
+		*r = span{v, v + 1}
 	}
-	for len(p.got) <= v/64 {
-		p.got = append(p.got, 0)
-	}
-	p.got[v/64] |= 1 << (v % 64)
 }
 
 // departed is OnDestroy at an observer.
@@ -193,12 +200,12 @@ func (s *seat) ticked() {
 func (m *meter) begin() {
 	m.from = m.now()
 	m.due, m.counting = m.from, true
-	for i, t := range m.tracks {
-		m.first[i] = len(t.versions)
+	for _, t := range m.tracks {
+		t.first = t.count
 	}
 	for _, s := range m.seats {
 		for _, p := range s.pairs {
-			p.got = p.got[:0]
+			p.run, p.runs = span{}, p.runs[:0]
 		}
 	}
 }
@@ -261,7 +268,7 @@ func (s *seat) look(t *track, at time.Duration) (age time.Duration, fresh, ok bo
 	if v < 0 {
 		return -1, false, true
 	}
-	age = at - t.versions[v].at
+	age = at - t.version(v).at
 	return age, age <= staleAfter || t.resting && v == t.newest(), true
 }
 
@@ -313,18 +320,36 @@ func (m *meter) delivered() (held, written uint64) {
 
 func (m *meter) deliveredTo(s *seat, t *track) (held, written uint64) {
 	a := s.avatar
-	p := s.pairs[t]
-	for _, in := range reaches(a, t, m.from, m.to) {
+	all := reaches(a, t, m.from, m.to)
+	if len(all) == 0 {
+		return 0, 0
+	}
+	got := m.had(s.pairs[t], t)
+	for _, in := range all {
 		lo := sort.Search(len(t.versions), func(i int) bool { return t.versions[i].at >= in[0]+interval })
-		for v := max(lo, m.first[t.index]); v < len(t.versions) && t.versions[v].at <= in[1]-interval; v++ {
+		for v := max(lo, int(t.first)); v < len(t.versions) && t.versions[v].at <= in[1]-interval; v++ {
 			written++
-			k := v - m.first[t.index]
-			if p != nil && k/64 < len(p.got) && p.got[k/64]>>(k%64)&1 != 0 {
-				held++
-			}
+			k := v - int(t.first)
+			held += got[k/64] >> (k % 64) & 1
 		}
 	}
 	return held, written
+}
+
+// had is a bit for each version since the window began: whether the pair held it. It is valid until the next call.
+func (m *meter) had(p *pair, t *track) []uint64 {
+	n := int(t.count-t.first)/64 + 1
+	m.bits = slices.Grow(m.bits[:0], n)[:n]
+	clear(m.bits)
+	if p == nil {
+		return m.bits
+	}
+	for _, r := range append(p.runs, p.run) {
+		for v := r.from - t.first; v < r.to-t.first; v++ {
+			m.bits[v/64] |= 1 << (v % 64)
+		}
+	}
+	return m.bits
 }
 
 // reaches are the times within from…to that two entities are in reach of one another.

@@ -139,6 +139,4 @@ type gate struct {
 	dialer      func(index int) transport.Dialer
 	noPhaseLock bool
 	log         *slog.Logger
-
-	delay, jitter time.Duration // one way, on purpose
 }

@@ -9,37 +9,45 @@ import (
 // every frame would cost more than to read them.
 type readiness struct {
 	fd     int
-	sinks  map[int32]*sink
+	flags  []bool // by seat
 	events []unix.EpollEvent
 	err    error // then every socket counts as ready
 }
 
 func newReadiness() *readiness {
-	r := &readiness{sinks: map[int32]*sink{}, events: make([]unix.EpollEvent, 1024)}
+	r := &readiness{events: make([]unix.EpollEvent, 1024)}
 	r.fd, r.err = unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	return r
 }
 
-// add looks after the socket of a sink.
-func (r *readiness) add(k *sink, c *udp.Conn) {
+// add looks after the socket of a seat.
+func (r *readiness) add(seat int, c *udp.Conn) {
+	for len(r.flags) <= seat {
+		r.flags = append(r.flags, false)
+	}
 	if r.err != nil {
 		return
 	}
 	err := c.Control(func(fd uintptr) {
-		r.err = unix.EpollCtl(r.fd, unix.EPOLL_CTL_ADD, int(fd), &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)})
-		r.sinks[int32(fd)] = k
+		r.err = unix.EpollCtl(r.fd, unix.EPOLL_CTL_ADD, int(fd), &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(seat)})
 	})
 	if err != nil && r.err == nil {
 		r.err = err
 	}
 }
 
-// look marks the sinks whose sockets have got something since it was last called. A sink that is marked reads until there is no more.
+// take reports whether a socket has got something since take was last called for it: then it is to be read until there is no more.
+func (r *readiness) take(seat int) bool {
+	is := r.flags[seat] || r.err != nil
+	if is {
+		r.flags[seat] = false
+	}
+	return is
+}
+
+// look asks which sockets have got something since it was last called.
 func (r *readiness) look() {
 	if r.err != nil {
-		for _, k := range r.sinks {
-			k.ready = true
-		}
 		return
 	}
 	for {
@@ -52,9 +60,7 @@ func (r *readiness) look() {
 			return
 		}
 		for _, e := range r.events[:max(n, 0)] {
-			if k := r.sinks[e.Fd]; k != nil {
-				k.ready = true
-			}
+			r.flags[e.Fd] = true
 		}
 		if n < len(r.events) {
 			return

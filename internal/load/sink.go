@@ -21,7 +21,7 @@ import (
 // sink is a client without game structs: the same session, registry, bytes, acks and phase lock, but no goroutine, no
 // reflection and no hooks. It is for counts of clients that ordinary ones on one core cannot serve.
 //
-//	tick: Receive without waiting ─► registry ─► decode what changed ─► at a replication tick: walk, Send
+//	turn: Receive without waiting ─► registry ─► decode what changed ─► at a replication tick: walk, Send
 type sink struct {
 	*seat
 	name string
@@ -33,25 +33,38 @@ type sink struct {
 	idle bool // it has no avatar, and looks from nowhere
 	gate *gate
 
-	conn     transport.Conn
-	ready    bool          // there is something to read
-	wake     time.Duration // something is to be done then, even if nothing comes
-	sess     *session.Conn
-	reg      *registry.Registry
-	class    *registry.Class
-	s        State
-	copy     *registry.Copy
-	next     time.Duration // replication tick
-	frame    time.Duration // between two ticks
-	lastTick time.Duration
-	now      time.Duration
-	take     func(payload []byte)
-	lend     registry.Buffers
-	changes  []*registry.Copy
-	out      [][]byte
-	buffers  [][]byte
-	used     int
-	err      error
+	conn  transport.Conn
+	sock  *udp.Conn // that conn reads from
+	sess  *session.Conn
+	reg   *registry.Registry
+	class *registry.Class
+	s     State
+	copy  *registry.Copy
+	next  time.Duration // replication tick
+	now   time.Duration
+	take  func(payload []byte)
+	all   *sinks
+	err   error
+}
+
+// sinks are what all sinks of a run share: one goroutine turns them, one after another, so that this stays in the processor's cache.
+type sinks struct {
+	class   *wire.Class
+	lender  registry.Lender
+	lend    registry.Buffers
+	changes []*registry.Copy
+	out     [][]byte
+	buffers [][]byte
+	used    int
+	touched int32 // nobody reads it
+}
+
+func (s *sinks) buffer() []byte {
+	if s.used == len(s.buffers) {
+		s.buffers = append(s.buffers, transport.NewBuffer())
+	}
+	s.used++
+	return s.buffers[s.used-1][:transport.Headroom]
 }
 
 // sinkClass has the slots of Walker.
@@ -63,13 +76,16 @@ func sinkClass() *wire.Class {
 }
 
 func newSink(m *meter, name string, seed uint64, side float64) *sink {
-	k := &sink{seat: m.seat(), name: name, rng: rand.New(rand.NewPCG(seed, 2)), side: side}
+	k := &sink{seat: m.seat(), all: &m.sinks, name: name, rng: rand.New(rand.NewPCG(seed, 2)), side: side}
 	k.at = somewhere(k.rng, side)
 	k.sess = session.New(session.Config{})
-	k.reg = registry.New(registry.Config{Encode: k.encode, World: Level, Agent: "throng load", Nonce: k.rng.Uint32()})
-	k.class = k.reg.AddClass(sinkClass(), nil)
+	if k.all.class == nil {
+		k.all.class = sinkClass()
+		k.all.lend = k.all.buffer
+	}
+	k.reg = registry.New(registry.Config{Encode: k.encode, Lender: &k.all.lender, World: Level, Agent: "throng load", Nonce: k.rng.Uint32()})
+	k.class = k.reg.AddClass(k.all.class, nil)
 	k.take = k.receive
-	k.lend = k.buffer
 	return k
 }
 
@@ -80,17 +96,15 @@ func (k *sink) join(ctx context.Context, g *gate) error {
 		return err
 	}
 	k.gate = g
-	k.ready = true
-	k.conn, err = g.dialer(k.index).Dial(ctx, g.addr, token)
-	return err
-}
-
-// socket is what its connection reads from.
-func (k *sink) socket() *udp.Conn {
-	if t, ok := k.conn.(*tapConn); ok {
-		return t.Conn.(*udp.Conn)
+	if k.conn, err = g.dialer(k.index).Dial(ctx, g.addr, token); err != nil {
+		return err
 	}
-	return k.conn.(*udp.Conn)
+	if t, ok := k.conn.(*tapConn); ok {
+		k.sock = t.Conn.(*udp.Conn)
+	} else {
+		k.sock = k.conn.(*udp.Conn)
+	}
+	return nil
 }
 
 func (k *sink) enter(now time.Duration) error {
@@ -100,7 +114,6 @@ func (k *sink) enter(now time.Duration) error {
 }
 
 func (k *sink) receive(payload []byte) {
-	k.ready = true
 	if err := k.sess.Receive(k.now, payload, k.reg.Handler(k.now)); err != nil && !errors.Is(err, session.ErrMalformed) {
 		k.err = err
 	}
@@ -109,14 +122,13 @@ func (k *sink) receive(payload []byte) {
 // sinkRest is the longest time that a sink does nothing: its carrier keeps alive and finds out that the other end is gone.
 const sinkRest = 250 * time.Millisecond
 
-// tick does nothing in the frames in which nothing came and nothing is due: those are most.
-func (k *sink) tick(now time.Duration) {
-	if k.err != nil || !k.ready && now < k.wake && (k.copy == nil || now < k.next) {
-		k.lastTick = now
-		return
+// turn is a Tick in which there is something to read, or to do, or may be. frame is how long one takes. wake is when the next is due even if
+// nothing comes: the Ticks in between would do nothing, and those are most.
+func (k *sink) turn(now, frame time.Duration) (wake time.Duration) {
+	if k.err != nil {
+		return now + sinkRest
 	}
-	k.frame += (min(now-k.lastTick, interval) - k.frame) / 8
-	k.now, k.lastTick, k.ready = now, now, false // receive sets it again: there may be more than one batch
+	k.now = now
 	if err := k.conn.Receive(k.m.start, k.take); err != nil && k.err == nil {
 		k.err = err
 	}
@@ -131,7 +143,7 @@ func (k *sink) tick(now time.Duration) {
 		if k.next += interval; k.next <= now {
 			k.next = now + interval
 		}
-		k.next += k.lock()
+		k.next += k.lock(frame)
 		k.diff()
 	}
 	k.send(tick)
@@ -139,11 +151,21 @@ func (k *sink) tick(now time.Duration) {
 	if r := k.reg.Refused; r != nil && k.err == nil {
 		k.err = fmt.Errorf("throng: the relay refused %s: %s (code %d)", k.name, r.Text, r.Code)
 	}
-	k.wake = now + sinkRest
-	if at, ok := k.sess.Deadline(); ok {
-		k.wake = min(k.wake, at)
+	if k.sock.More() {
+		return now
 	}
+	wake = now + sinkRest
+	if at, ok := k.sess.Deadline(); ok {
+		wake = min(wake, at)
+	}
+	if k.copy != nil {
+		wake = min(wake, k.next)
+	}
+	return wake
 }
+
+// tick is turn for whoever has no wheel.
+func (k *sink) tick(now time.Duration) { k.turn(now, frame) }
 
 func (k *sink) spawn() {
 	k.self = throng.PlayerIDFrom(k.reg.Welcome.Player)
@@ -178,23 +200,14 @@ func (k *sink) diff() {
 	}
 }
 
-// lock is what a World does to leave shortly before the relay flushes. A sink looks for packets when it ticks, so that it
-// sees round trips that are longer than they are, by up to a frame; it is told instead what the way is like.
-func (k *sink) lock() time.Duration {
+// lock is what a World does to leave shortly before the relay flushes.
+func (k *sink) lock(frame time.Duration) time.Duration {
 	flush := time.Duration(k.reg.Welcome.Profile.FlushMS) * time.Millisecond
-	offset, ok := k.reg.Offset()
-	if k.gate.noPhaseLock || !ok || flush <= 0 || interval%flush != 0 {
+	if k.gate.noPhaseLock || flush <= 0 || interval%flush != 0 {
 		return 0
 	}
-	before := min(2*time.Millisecond+2*k.gate.jitter+k.frame, interval/2)
-	d := (-before - (k.next + offset + 2*k.gate.delay)) % interval
-	if d < 0 {
-		d += interval
-	}
-	if d > interval/2 {
-		d -= interval
-	}
-	return max(-2*time.Millisecond, min(2*time.Millisecond, d))
+	rtt, jitter := k.sess.RTT()
+	return k.reg.Shift(k.next, interval, frame, rtt, jitter)
 }
 
 func (k *sink) encode(_ *registry.Copy, mask uint64, b []byte) (out []byte, sent uint64, at grid.Chunk) {
@@ -214,49 +227,54 @@ func (k *sink) encode(_ *registry.Copy, mask uint64, b []byte) (out []byte, sent
 	return b, mask, at
 }
 
-// body is what a sink has of an entity.
-type body struct {
-	s State
-	p *pair
-}
-
 // apply decodes what came.
 func (k *sink) apply() {
-	k.changes = k.reg.Changed(k.changes[:0])
-	for _, c := range k.changes {
+	all := k.all
+	all.changes = k.reg.Changed(all.changes[:0])
+	// What the changes are compared with is fetched side by side: the pairs and tracks of thousands of sinks do not fit the processor's cache.
+	for _, c := range all.changes {
+		if p, _ := c.Data.(*pair); p != nil && p.t != nil {
+			all.touched += p.t.count
+		}
+	}
+	for _, c := range all.changes {
 		if c == k.copy {
 			if c.Gone && k.err == nil {
 				k.err = fmt.Errorf("throng: the relay took the avatar of %s: %v", k.name, c.Why)
 			}
 			continue
 		}
-		b, _ := c.Data.(*body)
+		p, _ := c.Data.(*pair)
 		if c.Gone {
-			if b != nil && b.p != nil {
-				b.p.departed(k.seat)
+			if p != nil && p.t != nil {
+				p.departed(k.seat)
 			}
 			continue
 		}
-		first := b == nil
-		if first {
-			b = new(body)
-			c.Data, c.Shown = b, true
+		var v State
+		if p != nil {
+			v = p.state
 		}
-		was := b.s
-		c.Staged(func(apply, mask uint64, values []byte) { k.decode(c, b, apply, mask, values) })
+		c.Staged(func(apply, mask uint64, values []byte) { k.decode(c, &v, apply, mask, values) })
 		c.Applied()
 		k.reg.Release(c)
 		switch {
-		case first:
-			b.p = k.spawned(throng.NetIDFrom(c.ID), b.s)
-		case b.s != was && b.p != nil:
-			k.changed(b.p, b.s)
+		case p == nil:
+			if p = k.spawned(throng.NetIDFrom(c.ID), v); p == nil {
+				p = &pair{state: v}
+			}
+			c.Data, c.Shown = p, true
+		case v == p.state:
+		case p.t != nil:
+			k.changed(p, v)
+		default:
+			p.state = v
 		}
 	}
-	clear(k.changes)
+	clear(all.changes)
 }
 
-func (k *sink) decode(c *registry.Copy, b *body, apply, mask uint64, values []byte) {
+func (k *sink) decode(c *registry.Copy, s *State, apply, mask uint64, values []byte) {
 	for i := range c.Class.Slots {
 		if mask>>i&1 == 0 {
 			continue
@@ -272,29 +290,22 @@ func (k *sink) decode(c *registry.Copy, b *body, apply, mask uint64, values []by
 			if err != nil {
 				k.m.strange++
 			}
-			b.s.X, b.s.Y = int16(at[0]), int16(at[1])
+			s.X, s.Y = int16(at[0]), int16(at[1])
 		case i == 1:
-			b.s.Yaw = v[0]
+			s.Yaw = v[0]
 		default:
-			b.s.Anim = v[0]
+			s.Anim = v[0]
 		}
 	}
 }
 
 func (k *sink) send(tick bool) {
-	k.used = 0
-	k.out = k.reg.Send(k.now, tick, transport.MaxPayload, transport.Headroom, k.lend, k.out[:0])
-	if len(k.out) > 0 {
-		_ = k.conn.Send(k.out) // what the carrier cannot take is lost, as it may be anywhere on the way
+	all := k.all
+	all.used = 0
+	all.out = k.reg.Send(k.now, tick, transport.MaxPayload, transport.Headroom, all.lend, all.out[:0])
+	if len(all.out) > 0 {
+		_ = k.conn.Send(all.out) // what the carrier cannot take is lost, as it may be anywhere on the way
 	}
-}
-
-func (k *sink) buffer() []byte {
-	if k.used == len(k.buffers) {
-		k.buffers = append(k.buffers, transport.NewBuffer())
-	}
-	k.used++
-	return k.buffers[k.used-1][:transport.Headroom]
 }
 
 // leave says goodbye.
@@ -311,8 +322,8 @@ func (k *sink) leave() {
 func (k *sink) holdings(yield func(holding) bool) {
 	on := true
 	k.reg.Each(func(c *registry.Copy) {
-		b, _ := c.Data.(*body)
-		if !on || c != k.copy && b == nil {
+		p, _ := c.Data.(*pair)
+		if !on || c != k.copy && p == nil {
 			return
 		}
 		h := holding{id: throng.NetIDFrom(c.ID), owner: throng.PlayerIDFrom(c.Owner), term: uint64(c.Term), role: throng.RoleProxy, n: 3}
@@ -320,7 +331,7 @@ func (k *sink) holdings(yield func(holding) bool) {
 		if c == k.copy {
 			h.role, h.drives = throng.RoleOwner, c.Drives()
 		} else {
-			s = b.s
+			s = p.state
 		}
 		h.slots, h.cell = [4]int64{int64(s.X)<<16 | int64(uint16(s.Y)), int64(s.Yaw), int64(s.Anim)}, s.Cell()
 		on = yield(h)

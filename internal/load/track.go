@@ -29,9 +29,13 @@ type stay struct {
 
 // track is the life of one entity as its drivers know it. Version v of it has Anim v, modulo 256.
 type track struct {
+	// What every change at every observer asks stands in front, in one line of the cache.
+	recent [kept]version // version v, while it is among the newest, at v % kept
+	count  int32         // versions
+	first  int32         // that was to come next when the window began
+
 	id       throng.NetID
 	owner    throng.PlayerID
-	index    int // in field.tracks
 	versions []version
 	stays    []stay
 	born     time.Duration
@@ -39,10 +43,28 @@ type track struct {
 	resting  bool // its driver changes nothing any more, for now
 }
 
-// newest is the number of the newest version.
-func (t *track) newest() int { return len(t.versions) - 1 }
+// kept is how many of its newest versions a track has twice: an observer is that much behind at most, if all goes well.
+const kept = 3
 
-func (t *track) last() *version { return &t.versions[len(t.versions)-1] }
+// add appends a version.
+func (t *track) add(v version) {
+	t.recent[t.count%kept] = v
+	t.versions = append(t.versions, v)
+	t.count++
+}
+
+// newest is the number of the newest version.
+func (t *track) newest() int { return int(t.count) - 1 }
+
+func (t *track) last() *version { return t.version(t.newest()) }
+
+// version is one of those that were written.
+func (t *track) version(v int) *version {
+	if v+kept >= int(t.count) {
+		return &t.recent[v%kept]
+	}
+	return &t.versions[v]
+}
 
 func (t *track) cell() Cell { return t.stays[len(t.stays)-1].cell }
 
@@ -52,7 +74,14 @@ func (t *track) cell() Cell { return t.stays[len(t.stays)-1].cell }
 func (t *track) held(s State) int {
 	n := t.newest()
 	v := n - int(uint8(n)-s.Anim)
-	if v < 0 || t.versions[v].Anim != s.Anim || t.versions[v].Yaw != s.Yaw {
+	if v < 0 {
+		return -1
+	}
+	of := t.version(v)
+	switch {
+	case of.State == s:
+		return v
+	case of.Anim != s.Anim || of.Yaw != s.Yaw:
 		return -1
 	}
 	for ; v >= 0; v-- {

@@ -53,7 +53,7 @@ func (k *sink) watches() bool     { return k.idle && k.reg.Welcomed }
 // wheel ticks all clients from one goroutine, 60 times a second, each at a phase of its own.
 type wheel struct {
 	m       *meter
-	spokes  [spokes][]client
+	spokes  [spokes]spoke
 	at      int           // next spoke
 	due     time.Duration // of it
 	late    uint64        // frames that were missed, of all clients
@@ -65,6 +65,22 @@ type wheel struct {
 
 	mu  sync.Mutex
 	new []client
+}
+
+// spoke is the clients of one phase.
+type spoke struct {
+	riders []rider
+	last   time.Duration // Tick
+	frame  time.Duration // from one to the next, of late
+}
+
+// rider is a client on the wheel. A sink is ticked only if there is something for it: to touch some thousand of them in vain would cost more
+// than their work.
+type rider struct {
+	c    client
+	k    *sink // nil: it is ticked in every frame
+	seat int
+	wake time.Duration // of a sink
 }
 
 func newWheel(m *meter) *wheel {
@@ -81,11 +97,13 @@ func (w *wheel) adopt() error {
 		if err := c.enter(w.m.now()); err != nil {
 			return err
 		}
+		r := rider{c: c}
 		if k, ok := c.(*sink); ok {
-			w.ready.add(k, k.socket())
+			r.k, r.seat = k, k.index
+			w.ready.add(k.index, k.sock)
 		}
-		i := w.m.rng.IntN(spokes)
-		w.spokes[i] = append(w.spokes[i], c)
+		s := &w.spokes[w.m.rng.IntN(spokes)]
+		s.riders = append(s.riders, r)
 	}
 	return nil
 }
@@ -117,11 +135,7 @@ func (w *wheel) play(ctx context.Context, until time.Duration, done func() bool)
 		}
 		w.ready.look()
 		if w.every < 2 || (w.turn+w.at)%w.every == 0 {
-			for _, c := range w.spokes[w.at] {
-				now := w.m.now()
-				w.m.sample(now)
-				c.tick(now)
-			}
+			w.tick(&w.spokes[w.at])
 		}
 		if w.at++; w.at == spokes {
 			w.at = 0
@@ -132,6 +146,26 @@ func (w *wheel) play(ctx context.Context, until time.Duration, done func() bool)
 			w.due = w.m.now()
 		}
 		runtime.Gosched() // goroutines of the clients receive
+	}
+}
+
+// tick is a frame of the clients on a spoke.
+func (w *wheel) tick(s *spoke) {
+	now := w.m.now()
+	s.frame += (min(now-s.last, interval) - s.frame) / 8
+	s.last = now
+	for i := range s.riders {
+		r := &s.riders[i]
+		if r.k != nil && !w.ready.take(r.seat) && now < r.wake {
+			continue
+		}
+		now = w.m.now()
+		w.m.sample(now)
+		if r.k != nil {
+			r.wake = r.k.turn(now, s.frame)
+		} else {
+			r.c.tick(now)
+		}
 	}
 }
 
@@ -205,7 +239,8 @@ func (w *wheel) join(ctx context.Context, g *gate, clients []client, fail func(e
 
 // remove takes a client out.
 func (w *wheel) remove(c client) {
-	for i, s := range w.spokes {
-		w.spokes[i] = slices.DeleteFunc(s, func(k client) bool { return k == c })
+	for i := range w.spokes {
+		s := &w.spokes[i]
+		s.riders = slices.DeleteFunc(s.riders, func(r rider) bool { return r.c == c })
 	}
 }
