@@ -79,7 +79,7 @@ func Run(ctx context.Context, o *Options) (*Report, error) {
 	r.order = Order{Job: "relay", CPU: -1, Clients: o.Clients, Flush: o.Flush, Profile: o.Profile, Heap: o.HeapProfile}
 	switch o.Scenario {
 	case "handshake":
-		r.order.Clients = 20_000 // a goodbye may be lost
+		r.order.Clients = guests
 	case "churn":
 		r.order.Silence = silence
 		r.order.Clients += lateJoiners
@@ -128,11 +128,15 @@ func (r *run) open(ctx context.Context) (err error) {
 	if err := r.between(); err != nil {
 		return err
 	}
+	life := time.Duration(0)
+	if r.Scenario == "handshake" {
+		life = guestLife
+	}
 	r.gate.tokens = func(name string) func(context.Context) ([]byte, error) {
 		var id [16]byte
 		copy(id[:], name)
 		return func(context.Context) ([]byte, error) {
-			return token.Mint(key, token.ProtocolID, []netip.AddrPort{r.addr}, token.Claims{Player: id, Rights: token.Player | token.HostEligible}, 0)
+			return token.Mint(key, token.ProtocolID, []netip.AddrPort{r.addr}, token.Claims{Player: id, Rights: token.Player | token.HostEligible}, life)
 		}
 	}
 	return nil
