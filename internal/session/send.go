@@ -8,7 +8,7 @@ import (
 // restEvery is how often a session looks for memory it no longer needs: one that was busy once must not stay large.
 const (
 	restEvery   = time.Second
-	keepFlights = 8
+	keepFlights = 2
 )
 
 // packet is the one being built.
@@ -83,7 +83,8 @@ func (c *Conn) Commit(now time.Duration, b []byte, eliciting bool) (pn uint64) {
 		c.restAt = now + restEvery
 		c.outbox.rest()
 		c.inbox.rest()
-		c.flights.shrink(keepFlights)
+		c.flights.shrink(max(c.peak, keepFlights))
+		c.peak = 0
 	}
 	if len(b) > p.frames {
 		c.ping = false
@@ -103,6 +104,7 @@ func (c *Conn) Commit(now time.Duration, b []byte, eliciting bool) (pn uint64) {
 	c.trim(now, 0)
 	c.flights.push(f)
 	c.flying++
+	c.peak = max(c.peak, c.flights.len())
 	return p.pn
 }
 

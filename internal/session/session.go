@@ -131,6 +131,7 @@ type Conn struct {
 	// What was sent and not yet decided.
 	flights  fifo[flight]
 	flying   int // entries of flights neither acked nor lost
+	peak     int // most flights since the last rest
 	quiet    flight
 	newest   newest
 	rtt      rtt
