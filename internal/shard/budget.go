@@ -74,6 +74,12 @@ func (b *budget) left() bool { return b.tokens > 0 }
 // rich reports that there is more than the traffic needs, so that what waits for its turn need not wait for it.
 func (b *budget) rich() bool { return b.tokens > b.depth()/2 }
 
+// richAt is when it will be rich if nothing is sent.
+func (b *budget) richAt() time.Duration {
+	lack := max(0, b.depth()/2-b.tokens)
+	return b.at + time.Duration(lack/b.rate*float64(time.Second)) + time.Millisecond
+}
+
 // excuse forgets what speaks against a session.
 func (b *budget) excuse(now time.Duration) { b.ackedAt, b.missed, b.badSince = now, 0, 0 }
 

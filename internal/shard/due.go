@@ -127,6 +127,9 @@ func (o *Session) plan() {
 		if d, ok := o.conn.Deadline(); ok {
 			at = min(at, d)
 		}
+		if o.listens() {
+			at = min(at, o.budget.richAt())
+		}
 	}
 	o.shard.dues.set(o, at)
 }

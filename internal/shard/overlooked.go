@@ -27,7 +27,7 @@ func (o *Session) wants(full bool) string {
 	if o.unacked() < classRoom && (o.told < len(s.classes) || o.events.told < len(s.kinds)) {
 		return "classes"
 	}
-	if r := &s.roster; o.welcomed && o.unacked() < rosterRoom && (len(o.there) > 0 || o.upTo < r.end()) {
+	if o.listens() && o.budget.richAt() <= s.now {
 		return "the roster"
 	}
 	if v := &o.events; len(v.early)+len(v.waiting)+len(v.once) > 0 || v.state {

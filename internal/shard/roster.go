@@ -12,7 +12,8 @@ import (
 //	Join, Leave ─► news ─► log of messages, each built once ─► every session from where it is, as fast as it acks
 //	                                                       └► who is there: a list for those that come, built anew when the log has grown
 //
-// The reliable window of a session copies what is queued; it is given a little at a time.
+// The reliable window of a session copies what is queued: it is given a little at a time, and so that half of what may leave at once
+// stays for what happens in the world.
 type roster struct {
 	news   []wire.Player // not in the log yet
 	log    [][]byte
@@ -26,8 +27,12 @@ type roster struct {
 }
 
 const (
-	// rosterRoom is how much may be unacked while more of the roster is queued.
-	rosterRoom = 4 << 10
+	// rosterBatch is how many players a message of the roster names: about as many as fit a packet.
+	rosterBatch = 56
+	// rosterRoom is how much may be unacked while more of the roster is queued, in a world of up to crowdedWorld sessions; what waits
+	// for thousands at a time is most of a relay's memory, so that they get it in smaller pieces.
+	rosterRoom, crowdedRoom = 4 << 10, 1 << 10
+	crowdedWorld            = 1024
 	// maxRoster bounds the log in messages: who is that far behind cannot follow the world.
 	maxRoster = 4096
 	// smallWorld is up to how many sessions the list is built anew for everybody who comes.
@@ -41,9 +46,9 @@ func (r *roster) end() uint64 { return r.first + uint64(len(r.log)) }
 // write puts the news into the log.
 func (r *roster) write() {
 	for rest := r.news; len(rest) > 0; {
-		var m []byte
-		m, rest = wire.AppendPlayers(nil, rest)
-		r.log = append(r.log, m)
+		n := min(len(rest), rosterBatch)
+		m, _ := wire.AppendPlayers(nil, rest[:n])
+		r.log, rest = append(r.log, m), rest[n:]
 	}
 	r.news = r.news[:0]
 }
@@ -117,18 +122,34 @@ func (s *Shard) whoIsThere() (list [][]byte, from uint64) {
 		}
 		r.list, r.listAt, r.valid = nil, r.end(), true
 		for len(there) > 0 {
-			var m []byte
-			m, there = wire.AppendPlayers(nil, there)
-			r.list = append(r.list, m)
+			n := min(len(there), rosterBatch)
+			m, _ := wire.AppendPlayers(nil, there[:n])
+			r.list, there = append(r.list, m), there[n:]
 		}
 	}
 	return r.list, r.listAt
 }
 
-// hear queues what the session has not been told of the roster, as fast as it is acked.
+// listens reports whether there is more of the roster for the session, and room for it.
+func (o *Session) listens() bool {
+	s := o.shard
+	if !o.open || !o.welcomed || o.closing != nil || len(o.there) == 0 && o.upTo == s.roster.end() {
+		return false
+	}
+	room := rosterRoom
+	if len(s.sessions) > crowdedWorld {
+		room = crowdedRoom
+	}
+	return o.unacked() < room
+}
+
+// hear queues what the session has not been told of the roster, as fast as it is acked and its budget bears.
 func (o *Session) hear() {
+	if !o.listens() {
+		return
+	}
 	r := &o.shard.roster
-	for o.open && o.welcomed && o.closing == nil && (len(o.there) > 0 || o.upTo < r.end()) && o.unacked() < rosterRoom {
+	for o.budget.refill(o.shard.now); o.listens() && o.budget.rich(); {
 		if len(o.there) > 0 {
 			o.queue(o.there[0])
 			if o.there = o.there[1:]; len(o.there) == 0 {

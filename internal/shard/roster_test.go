@@ -194,3 +194,25 @@ func TestFlushHandsOverWhileItBuilds(t *testing.T) {
 		t.Errorf("only %d were first", len(first))
 	}
 }
+
+// Who comes into a large world sees what happens in it while it is told who is there.
+func TestRosterLeavesRoomForTheWorld(t *testing.T) {
+	w := newPlain(t, 3000, Config{})
+	o := w.pair[1].sess
+	w.s.roster.valid = false
+	o.there, o.upTo = w.s.whoIsThere()
+	o.call()
+	seen, late := w.pair[1].records, 0
+	for range 300 {
+		if w.move(); w.pair[1].records == seen {
+			late++
+		}
+		seen = w.pair[1].records
+	}
+	if late > 3 {
+		t.Errorf("%d of 300 moves did not leave at once", late)
+	}
+	if o.there != nil {
+		t.Errorf("%d messages of the roster wait after 3 s", len(o.there))
+	}
+}
