@@ -54,8 +54,9 @@ type Config struct {
 	// Settle is how long a new world takes what clients bring back before it elects a host. Zero: 1 s; negative:
 	// not at all, for relays that never restart under a crowd.
 	Settle time.Duration
-	// Start orders the starts of this relay: greater than at any earlier start by more than the seconds that one ran.
-	// Zero: the time in unix seconds.
+	// Start orders the starts of this relay: greater than at any earlier start by more than five times the seconds that one ran.
+	// Zero: the time in fifths of a second, of which 32 bits hold 27 years. A relay that was closed took no less than one of them for
+	// that; one that was killed must not be started anew within a fifth of a second.
 	Start uint32
 
 	// Logger takes what operators should know; who enters and leaves is at level debug. Zero: slog.Default().
@@ -200,13 +201,12 @@ func (w *World) validate(where string, bad func(string, ...any)) {
 }
 
 // withDefaults fills in what zero stands for. The config is valid.
-func (c Config) withDefaults(now time.Time) Config {
+func (c Config) withDefaults() Config {
 	c.Worlds = maps.Clone(c.Worlds)
 	def(&c.MaxSessions, 10_000)
 	def(&c.MaxWorlds, 256)
 	def(&c.MessageRate, 2_000)
 	def(&c.ByteRate, 1<<20)
-	def(&c.Start, uint32(now.Unix()))
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}

@@ -45,6 +45,9 @@ type loop struct {
 	byKey   map[worldKey]*world
 	made    uint64 // worlds ever
 
+	starts    uint32        // number of this start
+	nextStart time.Duration // when a start would have a higher number than any world has
+
 	out       []transport.Datagram
 	hand      func([]transport.Datagram) // send, made once
 	closing   bool
@@ -63,6 +66,9 @@ func newLoop(s *Server, l transport.Listener) *loop {
 	r := &loop{server: s, cfg: &s.cfg, log: s.log, listener: l, resume: s.cfg.resumeKey(), start: time.Now(),
 		peers: map[transport.ID]*peer{}, members: map[memberKey]*member{}, byKey: map[worldKey]*world{},
 		counts: counts{refused: map[wire.CloseCode]uint64{}}}
+	if r.starts = r.cfg.Start; r.starts == 0 {
+		r.starts = uint32((r.start.UnixMilli() - firstStart) / startUnit.Milliseconds())
+	}
 	r.hand = r.send
 	return r
 }
@@ -81,7 +87,7 @@ func (r *loop) run() error {
 		r.overdue(now)
 		r.flush(now)
 		r.goodbyes(now)
-		if r.closing && (len(r.leaving) == 0 || now >= r.closeBy) {
+		if r.closing && (len(r.leaving) == 0 && now >= r.nextStart || now >= r.closeBy) {
 			return nil
 		}
 		if now >= r.sweepAt {
@@ -115,6 +121,9 @@ func (r *loop) due() time.Duration {
 	}
 	for _, p := range r.leaving {
 		at = min(at, p.goodbyeAt)
+	}
+	if r.closing && len(r.leaving) == 0 {
+		at = min(at, r.nextStart)
 	}
 	return at
 }

@@ -21,7 +21,6 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/throng-dev/throng/transport"
 )
@@ -55,7 +54,7 @@ func New(cfg Config) (*Server, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	cfg = cfg.withDefaults(time.Now())
+	cfg = cfg.withDefaults()
 	s := &Server{cfg: cfg, log: cfg.Logger, done: make(chan struct{})}
 	s.stats.Store(new(Stats))
 	return s, nil

@@ -32,14 +32,15 @@ func (r *loop) enter(key worldKey) *world {
 	}
 	cfg := r.cfg.world(key.level)
 	r.made++
+	r.nextStart = r.now + startUnit
 	w := &world{key: key, linger: cfg.Linger, emptySince: r.now}
 	if w.linger == 0 {
 		w.linger = defaultLinger
 	}
 	w.shard = shard.New(r.now, shard.Config{
-		// A world that ended and begins again is like a relay that restarted: new epoch, higher terms.
+		// A world that ended and begins again is like a relay that restarted: new epoch, higher terms.
 		Epoch: uint64(r.start.UnixNano()) + r.made,
-		Start: r.cfg.Start + uint32(r.now/time.Second),
+		Start: r.starts + uint32(r.now/startUnit),
 		Key:   r.resume,
 		// Certificates name the realm, or those of one realm would be good in another.
 		World:      string(key.realm[:]) + key.level,
@@ -57,6 +58,13 @@ func (r *loop) enter(key worldKey) *world {
 	return w
 }
 
+// startUnit is what starts are counted in. Closing lasts that long after a world began: the next start has a higher number even if it
+// follows at once.
+const startUnit = time.Second / 5
+
+// firstStart is when the count of starts begins, without a Config.Start: the year 2020, in unix milliseconds.
+const firstStart = 1_577_836_800_000
+
 func (w *world) left(now time.Duration) {
 	w.sessions--
 	w.emptySince = now
@@ -65,7 +73,7 @@ func (w *world) left(now time.Duration) {
 // dropWorlds ends worlds that were empty for long.
 func (r *loop) dropWorlds(now time.Duration) {
 	r.worlds = slices.DeleteFunc(r.worlds, func(w *world) bool {
-		if w.sessions > 0 || w.linger < 0 || now < w.emptySince+w.linger {
+		if w.sessions > 0 || w.linger < 0 || now < w.emptySince+max(w.linger, startUnit) {
 			return false
 		}
 		r.counts.ended.add(w.shard.Stats())
