@@ -221,6 +221,8 @@ var (
 	ErrNotDriver = errors.New("another client drives it: only its driver may do this, the host may use Override")
 	// ErrForeign: the entity is in no world, in another one, or has left this one.
 	ErrForeign = errors.New("it is not in this world: Spawn or Place it first, and let go of it in its OnDestroy")
+	// ErrNil: there is no entity.
+	ErrNil = errors.New("it is nil: give the address of a struct that embeds throng.Entity")
 	// ErrClass: the class is not in the schema.
 	ErrClass = errors.New("its class is not in the schema: pass it to NewSchema")
 )

@@ -3,6 +3,7 @@ package throng
 import (
 	"fmt"
 	"math/bits"
+	"reflect"
 	"time"
 
 	"github.com/throng-dev/throng/internal/registry"
@@ -133,8 +134,11 @@ func (o *spawnOptions) again(w *World, e Object) bool {
 }
 
 func (w *World) add(doing string, o Object, opt *spawnOptions) error {
-	e := o.entity()
 	fail := func(err error) error { return w.wrap(err, "%s %T", doing, o) }
+	if v := reflect.ValueOf(o); !v.IsValid() || v.IsNil() {
+		return fail(ErrNil)
+	}
+	e := o.entity()
 	k := w.schema.classOf(o)
 	switch {
 	case k == nil:

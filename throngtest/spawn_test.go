@@ -100,6 +100,10 @@ func TestSpawnRefusals(t *testing.T) {
 			{"twice", func() error { return a.Spawn(held) }, throng.ErrSpawned},
 			{"of another world", func() error { return a.Spawn(foreign) }, throng.ErrSpawned},
 			{"under a held id", func() error { return a.Spawn(full("y"), throng.WithID(held.NetID())) }, throng.ErrIDHeld},
+			{"nothing", func() error { return a.Spawn(nil) }, throng.ErrNil},
+			{"a nil struct", func() error { return a.Spawn((*Stranger)(nil)) }, throng.ErrNil},
+			{"nothing, as an avatar", func() error { return a.Spawn(nil, throng.AsAvatar()) }, throng.ErrNil},
+			{"a place of nothing", func() error { return a.Place("nowhere", nil) }, throng.ErrNil},
 			{"of no class", func() error { return a.Spawn(&Stranger{}) }, throng.ErrClass},
 			{"destroying nothing", func() error { return a.Destroy(foreign) }, throng.ErrForeign},
 		} {

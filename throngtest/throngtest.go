@@ -27,6 +27,7 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/throng-dev/throng"
@@ -88,6 +89,9 @@ func World(w relay.World) Option { return func(c *relay.Config) { c.Default = w 
 // New starts a relay. It ends with the test, which must run inside synctest.Test.
 func New(t testing.TB, s *throng.Schema, opts ...Option) *Net {
 	t.Helper()
+	if !inBubble() {
+		t.Fatal("throng: throngtest.New outside of a bubble, where time is real and nothing waits for anything: call it within synctest.Test(t, func(t *testing.T) { … })")
+	}
 	n := &Net{t: t, schema: s, net: memnet.New(1), names: map[string]bool{}, frames: Frame, log: &logBuffer{}}
 	n.cfg = relay.Config{Settle: -1, Key: token.InsecureDevKey(), Logger: n.Logger("relay")}
 	for _, o := range opts {
@@ -104,6 +108,16 @@ func New(t testing.TB, s *throng.Schema, opts ...Option) *Net {
 		}
 	})
 	return n
+}
+
+// inBubble reports whether the caller runs inside synctest.Test.
+func inBubble() (is bool) {
+	if time.Now().Year() < 2020 {
+		return true // a bubble's clock begins in 2000
+	}
+	defer func() { is = recover() == nil }()
+	synctest.Wait() // panics outside of one
+	return true
 }
 
 func (n *Net) start() {
