@@ -21,6 +21,9 @@ func header(pn uint64, flags byte) []byte {
 func pieceOf(b []byte, p piece) []byte {
 	b, at := BeginFrame(b, kindPiece)
 	head := p.stream
+	if p.void {
+		head |= pieceVoid
+	}
 	if p.more {
 		head |= pieceMore
 	}

@@ -2,24 +2,30 @@ package session
 
 import "encoding/binary"
 
-const pieceMore = 0x80
+const (
+	pieceMore = 0x80
+	pieceVoid = 0x40
+)
 
 // piece is a piece of a reliable message.
 //
 //	 0        1         1+n     3+n
-//	┌────────┬─────────┬───────┬──────┐   stream: low 4 bits; bit 7 = more of this message follows; the others are 0
+//	┌────────┬─────────┬───────┬──────┐   stream: low 4 bits; bit 7 = more of this message follows; bit 6 = the message
+//	was taken back, it is counted and not handed over; the others are 0
+//
 //	│ stream │ seq     │ stamp │ data │   seq: uvarint, counts the pieces of the stream from 0
 //	└────────┴─────────┴───────┴──────┘   stamp: low bits of the number the next packet had when it was queued
 type piece struct {
 	stream uint8
 	more   bool
+	void   bool
 	stamp  uint16
 	seq    uint64
 	data   []byte // part of the packet
 }
 
 func parsePiece(b []byte) (p piece, ok bool) {
-	if len(b) == 0 || b[0]&^(pieceMore|(Streams-1)) != 0 {
+	if len(b) == 0 || b[0]&^(pieceMore|pieceVoid|(Streams-1)) != 0 {
 		return p, false
 	}
 	seq, n := binary.Uvarint(b[1:])
@@ -27,7 +33,7 @@ func parsePiece(b []byte) (p piece, ok bool) {
 		return p, false
 	}
 	return piece{
-		stream: b[0] & (Streams - 1), more: b[0]&pieceMore != 0,
+		stream: b[0] & (Streams - 1), more: b[0]&pieceMore != 0, void: b[0]&pieceVoid != 0,
 		seq: seq, stamp: binary.LittleEndian.Uint16(b[1+n:]), data: b[3+n:],
 	}, true
 }
@@ -48,6 +54,7 @@ type inStream struct {
 	stamp uint64 // of the message under way
 	msgs  uint32 // handed over, ever
 	begun bool
+	void  bool   // it was taken back
 	half  []byte // the message under way
 }
 
@@ -57,9 +64,9 @@ type earlyKey struct {
 }
 
 type earlyPiece struct {
-	stamp uint64
-	more  bool
-	data  []byte
+	stamp      uint64
+	more, void bool
+	data       []byte
 }
 
 // plausible is false for a sequence that the sender's window cannot hold yet.
@@ -88,7 +95,7 @@ func (in *inbox) take(pn uint64, p *piece, cfg *Config, h Handler) error {
 	if p.seq > s.want {
 		return in.keep(p, stamp, cfg)
 	}
-	if err := in.join(s, p.stream, earlyPiece{stamp, p.more, p.data}, cfg, h); err != nil {
+	if err := in.join(s, p.stream, earlyPiece{stamp, p.more, p.void, p.data}, cfg, h); err != nil {
 		return err
 	}
 	for len(in.early) > 0 {
@@ -119,7 +126,7 @@ func (in *inbox) keep(p *piece, stamp uint64, cfg *Config) error {
 	if in.early == nil {
 		in.early = make(map[earlyKey]earlyPiece)
 	}
-	in.early[key] = earlyPiece{stamp, p.more, append([]byte(nil), p.data...)}
+	in.early[key] = earlyPiece{stamp, p.more, p.void, append([]byte(nil), p.data...)}
 	return nil
 }
 
@@ -133,11 +140,17 @@ func (in *inbox) join(s *inStream, stream uint8, e earlyPiece, cfg *Config, h Ha
 		s.stamp = e.stamp
 		if !e.more {
 			s.msgs++
-			h.Message(s.stamp, int(stream), e.data)
+			if !e.void {
+				h.Message(s.stamp, int(stream), e.data)
+			}
 			return nil
 		}
 	}
 	s.begun = true
+	if s.void = s.void || e.void; s.void {
+		in.held -= len(s.half)
+		s.half, e.data = s.half[:0], nil
+	}
 	s.half = append(s.half, e.data...)
 	if in.held += len(e.data); in.held > cfg.Window+cfg.MaxMessage {
 		return ErrProtocol
@@ -148,8 +161,10 @@ func (in *inbox) join(s *inStream, stream uint8, e earlyPiece, cfg *Config, h Ha
 	}
 	in.held -= len(s.half)
 	s.msgs++
-	h.Message(s.stamp, int(stream), s.half)
-	s.begun, s.half = false, s.half[:0]
+	if !s.void {
+		h.Message(s.stamp, int(stream), s.half)
+	}
+	s.begun, s.void, s.half = false, false, s.half[:0]
 	return nil
 }
 

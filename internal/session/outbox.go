@@ -35,11 +35,22 @@ type queued struct {
 	owed     bool // a second copy should ride in the next packet
 	acked    bool
 	sent     bool
+	held     bool   // Feed makes it due
+	void     bool   // Withdraw took its message back: what leaves of it from now on is empty
+	tag      uint32 // of QueueHeld, 0 of others
 }
 
 func (q *queued) small() bool { return q.frameSize() <= smallFrame }
 
-func (q *queued) bodySize() int { return 3 + uvarintSize(q.seq) + int(q.size) }
+func (q *queued) bodySize() int { return 3 + uvarintSize(q.seq) + q.length() }
+
+// length is how much data leaves with the piece.
+func (q *queued) length() int {
+	if q.void {
+		return 0
+	}
+	return int(q.size)
+}
 
 func (q *queued) frameSize() int { return FrameSize(q.bodySize()) }
 
@@ -50,7 +61,11 @@ type outbox struct {
 	data   fifo[byte]
 	seq    []uint64 // next of each stream
 	msgs   []uint32 // queued in each stream, ever
+	done   []uint32 // of them, acked whole
 	used   int      // of the window
+	apart  int      // of that, by messages of QueueHeld
+	held   int
+	heldLo uint64 // no piece before it is held
 	due    int
 	cursor uint64 // no piece before it is due
 	owed   int
@@ -66,6 +81,10 @@ func (c *Conn) Queue(stream int, msg []byte) error { return c.QueueAt(stream, ms
 
 // QueueAt is Queue for a message that had to wait outside for room: stamp is what Next was when it was to be queued.
 func (c *Conn) QueueAt(stream int, msg []byte, stamp uint64) error {
+	return c.queue(stream, msg, stamp, 0)
+}
+
+func (c *Conn) queue(stream int, msg []byte, stamp uint64, tag uint32) error {
 	o := &c.outbox
 	pieces := max(1, (len(msg)+pieceSize-1)/pieceSize)
 	cost := len(msg) + pieces*pieceCost
@@ -78,19 +97,24 @@ func (c *Conn) QueueAt(stream int, msg []byte, stamp uint64) error {
 		return ErrBackpressure
 	}
 	for len(o.seq) <= stream {
-		o.seq, o.msgs = append(o.seq, 0), append(o.msgs, 0)
+		o.seq, o.msgs, o.done = append(o.seq, 0), append(o.msgs, 0), append(o.done, 0)
 	}
 	o.used += cost
+	if tag != 0 {
+		o.hold(cost, pieces)
+	}
 	o.msgs[stream]++
 	for {
 		n := min(len(msg), pieceSize)
 		o.pieces.push(queued{
 			data: o.data.end(), seq: o.seq[stream], stamp: uint16(stamp), size: uint16(n),
-			stream: uint8(stream), more: n < len(msg), due: true,
+			stream: uint8(stream), more: n < len(msg), due: tag == 0, held: tag != 0, tag: tag,
 		})
 		o.data.push(msg[:n]...)
 		o.seq[stream]++
-		o.due++
+		if tag == 0 {
+			o.due++
+		}
 		if msg = msg[n:]; len(msg) == 0 {
 			o.peak = [2]int{max(o.peak[0], o.data.len()), max(o.peak[1], o.pieces.len())}
 			return nil
@@ -155,10 +179,13 @@ func (o *outbox) write(b []byte, i uint64, q *queued, p *packet) []byte {
 	if q.more {
 		head |= pieceMore
 	}
+	if q.void {
+		head |= pieceVoid
+	}
 	b = append(b, head)
 	b = binary.AppendUvarint(b, q.seq)
 	b = binary.LittleEndian.AppendUint16(b, q.stamp)
-	return append(b, o.data.slice(q.data, int(q.size))...)
+	return append(b, o.data.slice(q.data, q.length())...)
 }
 
 // committed notes which small frames of p ride in the next packet too.
@@ -215,8 +242,15 @@ func (o *outbox) acked(f *flight) {
 		}
 	}
 	for o.pieces.len() > 0 && o.pieces.at(o.pieces.first()).acked {
-		size := int(o.pieces.at(o.pieces.first()).size)
+		q := o.pieces.at(o.pieces.first())
+		size := int(q.size)
 		o.used -= size + pieceCost
+		if q.tag != 0 {
+			o.apart -= size + pieceCost
+		}
+		if !q.more {
+			o.done[q.stream]++
+		}
 		o.data.pop(size)
 		o.pieces.pop(1)
 	}

@@ -29,8 +29,8 @@ func (c *Conn) InFlight() int { return c.flying }
 // LastReceived is when the last good packet arrived, 0 if none did.
 func (c *Conn) LastReceived() time.Duration { return c.lastRecv }
 
-// Unacked is how much of the reliable window is in use, in the measure of Config.Window.
-func (c *Conn) Unacked() int { return c.outbox.used }
+// Unacked is how much of the reliable window is in use, in the measure of Config.Window, by all but messages of QueueHeld.
+func (c *Conn) Unacked() int { return c.outbox.used - c.outbox.apart }
 
 // Quiet is true when nothing is in flight or queued: all that was sent was acked or reported lost.
 func (c *Conn) Quiet() bool { return c.flying == 0 && c.outbox.used == 0 }
