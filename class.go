@@ -54,6 +54,7 @@ type ClassConfig struct {
 	Reach          int           // chunks from which an entity is seen, at most 8; 0: the world's
 	Mode           Mode          // 0: Static; Dynamic: it moves all the time, and is drawn between its samples; see Motion
 	SnapDistance   float64       // of a Dynamic class: a way this long between two samples was not walked, proxies jump; 0: a chunk, below 0: any way is walked
+	MaxValue       int           // bytes of one value without a fixed size, at most 16 KiB; larger ones stay where they were made; 0: 16 KiB
 	Pool           int           // structs of proxies that left, kept and cleared for those that come; see Hooks.Reset; 0: none
 }
 
@@ -117,6 +118,7 @@ type class struct {
 	clear     func(Object)
 	axes      int          // of the position: 2 or 3; 0: the class is global
 	position  int          // slot, -1: none
+	longest   int          // value of a slot without a fixed size
 	motion    *motionClass // nil: nothing of it is drawn between samples
 	used      uint32       // 1: a schema was made with it; atomic
 
@@ -196,6 +198,7 @@ func (c *class) check() {
 	if c.cfg.DestroyDelay < 0 {
 		c.fault("has DestroyDelay %v: use 0 for a body that is gone at once", c.cfg.DestroyDelay)
 	}
+	c.compileLarge()
 	if c.cfg.Pool < 0 {
 		c.fault("has Pool %d: use the number of structs to keep, or 0 for none", c.cfg.Pool)
 	}

@@ -1,7 +1,6 @@
 package throng
 
 import (
-	"fmt"
 	"math/bits"
 	"time"
 
@@ -87,7 +86,7 @@ func (w *World) encode(c *registry.Copy, mask uint64, b []byte) (out []byte, sen
 	}
 	var place Vec3
 	placed := false
-	room := wire.MaxValues
+	room := wire.MaxValues // for what must travel in a record
 	if moves != 0 {
 		if w.captured, place, placed = w.encodeMotion(bd, w.captured[:0]); bd.driving().stream.err != nil {
 			refused, moves = refused|moves, 0
@@ -95,10 +94,13 @@ func (w *World) encode(c *registry.Copy, mask uint64, b []byte) (out []byte, sen
 			room -= len(w.captured)
 		}
 	}
-	for len(out)-len(b) > room { // a record is one piece in a packet: the longest string stays here
-		longest := longestOf(&k.wire, sent, out[len(b):])
-		refused |= longest
-		sent &^= longest
+	for len(out)-len(b) > min(room, wire.MaxRecorded, k.longest) {
+		over := k.over(sent, out[len(b):], room)
+		if over == 0 {
+			break
+		}
+		refused |= over // it stays here
+		sent &^= over
 		out, _ = k.plan.Append(b, bd.e.ptr, sent)
 	}
 	if moves != 0 {
@@ -129,20 +131,6 @@ func (w *World) encode(c *registry.Copy, mask uint64, b []byte) (out []byte, sen
 	return out, sent | moves, at
 }
 
-// longestOf is the slot with a length of its own that takes most of the values of the slots in mask.
-func longestOf(c *wire.Class, mask uint64, values []byte) (slot uint64) {
-	most := 0
-	for m := mask; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros64(m)
-		n := c.ValueLen(i, values)
-		if n > most && c.Variable>>i&1 != 0 {
-			most, slot = n, 1<<i
-		}
-		values = values[n:]
-	}
-	return slot
-}
-
 // cannotSend logs values that stay here, once until they can be sent again.
 func (w *World) cannotSend(b *body, slots uint64) {
 	for m := slots; m != 0; m &= m - 1 {
@@ -155,7 +143,7 @@ func (w *World) cannotSend(b *body, slots uint64) {
 			err = b.streaming().err
 		}
 		if err == nil {
-			err = fmt.Errorf("throng: the values of an entity take at most %d bytes together: shorten its strings", wire.MaxValues)
+			err = k.tooLong(i)
 		}
 		w.log.Warn("throng: a field cannot be sent and stays as it was for the others", "cat", "state", "id", b.e.id, "class", k.name,
 			"field", k.pathOf(i), "err", err)

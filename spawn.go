@@ -266,8 +266,8 @@ func (c *class) announceable(o Object) error {
 			return err
 		}
 	}
-	if len(values) > wire.MaxValues {
-		return fmt.Errorf("its values take %d bytes: at most %d fit, shorten its strings", len(values), wire.MaxValues)
+	if over := c.over(c.wire.All, values, wire.MaxValues); over != 0 {
+		return fmt.Errorf("%w (field %s, all values are %d bytes)", c.tooLong(bits.TrailingZeros64(over)), c.pathOf(bits.TrailingZeros64(over)), len(values))
 	}
 	return nil
 }

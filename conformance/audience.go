@@ -85,6 +85,8 @@ func (w *world) wary(p *player, s *shard.Session, packet []byte) {
 			if m, err := wire.ParseDepart(body); err == nil && !p.told[m.ID] {
 				w.fail("R-31: client %d is sent a departure of %x, which it was never told of", p.i, m.ID[:4])
 			}
+		case 0x01: // a piece
+			w.pieces(p, body, name)
 		case wire.KindSegment:
 			chunk, num, rest, err := wire.ParseSegment(body, base)
 			if err != nil || num == 0 || int(num) > len(classes) {
@@ -97,6 +99,40 @@ func (w *world) wary(p *player, s *shard.Session, packet []byte) {
 			}
 		}
 	})
+}
+
+// pieces looks at a piece of the stream of values that travel apart. Its first copy leaves behind that of the piece before.
+func (w *world) pieces(p *player, body []byte, name func(handle uint32, what string)) {
+	seq, n := binary.Uvarint(body[1:])
+	data := body[3+n:]
+	if body[0]&15 != wire.StreamValues {
+		return
+	}
+	if p.apart == nil || p.apart.joined != p.joined {
+		p.apart = &sentApart{p.joined, map[uint64]uint32{}, map[uint64]bool{}}
+	}
+	a := p.apart
+	a.more[seq] = body[0]&0x80 != 0
+	if len(data) == 0 { // it was taken back
+		return
+	}
+	if _, again := a.of[seq]; !again {
+		if a.of[seq] = a.of[seq-1]; seq == 0 || !a.more[seq-1] {
+			m, err := wire.ParseValue(data[1:])
+			if err != nil || data[0] != wire.MsgValue {
+				w.fail("client %d is sent a value that does not parse: %v", p.i, err)
+			}
+			a.of[seq] = m.Handle
+		}
+	}
+	name(a.of[seq], "a piece of a value")
+}
+
+// sentApart is which entity each piece of the stream of values is about, and whether its message goes on behind it.
+type sentApart struct {
+	joined int
+	of     map[uint64]uint32
+	more   map[uint64]bool
 }
 
 // frames walks a packet as docs/spec/wire.md describes it.

@@ -76,7 +76,19 @@ func (w *world) bound() time.Duration {
 	}
 	flush := time.Duration(w.levels[0].Profile().FlushMS) * time.Millisecond
 	// A client of this harness sends and expires in its frames, and acks ride in them: two frames more.
-	return repEvery*frameTime + up + ptoUp + flush + down + ptoDown + w.queue() + thin + applyEvery*frameTime + 2*frameTime
+	once := repEvery*frameTime + up + ptoUp + flush + down + ptoDown
+	return once + w.apart(once) + w.queue() + thin + applyEvery*frameTime + 2*frameTime
+}
+
+// apart is what is added where values travel apart: they leave when the value before has arrived, up as well as down, or when the
+// introduction has, and the reliable lane may lose a packet on each of these ways.
+func (w *world) apart(once time.Duration) time.Duration {
+	for _, l := range w.levels {
+		if l.Stats().Apart > 0 || w.writesApart {
+			return 2*once + w.queue() // the way up has a budget too
+		}
+	}
+	return 0
 }
 
 // patience is the longest that an end waits before it sends a lost packet again.
@@ -96,9 +108,14 @@ func (w *world) queue() time.Duration {
 	if budget == 0 {
 		budget = 64 << 10
 	}
+	for _, p := range w.players { // it follows the path
+		if s := w.session(p.i); p.state == on && s != nil {
+			budget = min(budget, s.Rate())
+		}
+	}
 	bytes := 0
 	for _, l := range w.levels {
-		l.Each(func(e *table.Entity) { bytes += e.Size() + 80 })
+		l.Each(func(e *table.Entity) { bytes += e.Size() + e.ApartSize()*9/8 + 80 })
 	}
 	return time.Duration(bytes) * time.Second / time.Duration(budget)
 }

@@ -115,6 +115,9 @@ func (w *world) say(p *player, to wire.To, ref int, reliable bool) {
 	if err != nil {
 		return
 	}
+	if c != nil && c.Mark>>slotLong&1 != 0 { // it travels apart, and could not leave before the event
+		s.vals[slotLong] = val{}
+	}
 	if s.drives {
 		d := c.Data.(*body)
 		for i := range slots {

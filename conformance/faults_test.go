@@ -45,6 +45,11 @@ var planted = []struct {
 	{"R-51 an event does not wait for the introduction", "events", Options{Relay: shard.Faults{EventEarly: true}}},
 	{"R-51 an event overtakes the announcement", "events", Options{Relay: shard.Faults{EventOvertakes: true}}},
 	{"R-52 an event does not wait for values", "events", Options{Relay: shard.Faults{EventBlind: true}}},
+	{"R-06 a value apart is forgotten at the introduction", "one lane", Options{Relay: shard.Faults{ApartForgotten: true}}},
+	{"R-06 a value apart is forgotten behind another", "one lane", Options{Relay: shard.Faults{ApartOnce: true}}},
+	{"R-06 a value apart leaves after a deny", "audiences", Options{Relay: shard.Faults{ApartTold: true}}},
+	{"R-06 a value apart that is late is applied", "one lane", Options{Client: registry.Faults{ApartStale: true}}},
+	{"R-06 a value apart that must wait is forgotten", "one lane", Options{Client: registry.Faults{ApartSent: true}}},
 	{"the Bound is an eighth", "one lane", Options{Play: Faults{Hasty: true}}},
 	{"R-24 terms of a new start repeat", "restarts", Options{Play: Faults{SameStart: true}}},
 }

@@ -46,6 +46,26 @@ var modes = []Mode{
 	{Name: "no room", Reach: 2, PropertyReach: 2, Room: 4},
 }
 
+// least is the shortest of the long values: as much as nearly fills a record.
+const least = 850
+
+// long draws the length of a long value, 0 for one in so many that is short. It takes nothing from the generator's chance, so that programs
+// stay what they are.
+func (g *generator) long(w *world, oneIn uint64) int {
+	r := mix(w.prog.Seed, uint64(w.writes)+1)
+	most := uint64(16 << 10)
+	if b := w.mode.Budget; b > 0 && b < 16<<10 { // it would take minutes
+		most = 2 << 10
+	}
+	switch {
+	case r%oneIn != 0:
+		return 0
+	case r>>8%4 == 0:
+		return least + int(r>>16%200)
+	}
+	return least + int(r>>16%(most-least+1))
+}
+
 // Modes are the kinds of worlds there are.
 func Modes() []Mode { return modes }
 

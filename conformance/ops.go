@@ -113,28 +113,42 @@ func (w *world) val(chunk int) val {
 	return val{w.writes, uint32(chunk)}
 }
 
-// write puts a new value into a slot of a body; who may know it, if it is an owner's, is whoever wrote it.
-func (w *world) write(p *player, d *body, slot, chunk int) val {
+// write puts a new value into a slot of a body; size is the chunk of a position, the length of a long value. Who may know it, if it is an
+// owner's, is whoever wrote it.
+func (w *world) write(p *player, d *body, slot, size int) val {
 	v := w.val(0)
 	switch slot {
 	case slotPos:
-		v.C = uint32(max(0, min(chunks-1, chunk)))
+		v.C = uint32(max(0, min(chunks-1, size)))
 	case slotOwn:
 		w.mayKnow(v.W, p.i)
+	case slotLong:
+		if size >= least {
+			v.C = uint32(min(size, 16<<10))
+			w.writesApart = true
+		}
 	}
 	d.val[slot] = v
 	return v
 }
 
+// longer adds to the arguments of a write how long the value is, if argument at names the slot for that.
+func (g *generator) longer(w *world, args []int, at int) []int {
+	if args[at] != slotLong {
+		return args
+	}
+	return append(args[:at+1], g.long(w, 3))
+}
+
 var entityOps = []operation{
 	{name: "set", weight: 32, when: on,
-		draw: func(g *generator, _ *world, p *player) ([]int, bool) {
+		draw: func(g *generator, w *world, p *player) ([]int, bool) {
 			ref, ok := g.one(p, driven)
-			return []int{ref, 1 + g.rng.IntN(slots-1)}, ok
+			return g.longer(w, []int{ref, 1 + g.rng.IntN(slots-1)}, 1), ok
 		},
 		run: func(w *world, p *player, o *Op) {
 			if c, d := p.find(o.arg(0)); c != nil && c.Drives() && o.arg(1) > 0 && o.arg(1) < slots {
-				v := w.write(p, d, o.arg(1), 0)
+				v := w.write(p, d, o.arg(1), o.arg(2))
 				w.note("client %d writes %x slot %d = %d", p.i, c.ID[:4], o.arg(1), v.W)
 			}
 		}},
@@ -224,7 +238,7 @@ var entityOps = []operation{
 				return nil, false
 			}
 			ref, ok := g.one(p, others)
-			return []int{ref, g.rng.IntN(slots), g.rng.IntN(chunks)}, ok
+			return g.longer(w, []int{ref, g.rng.IntN(slots), g.rng.IntN(chunks)}, 1), ok
 		},
 		run: func(w *world, p *player, o *Op) {
 			c, d := p.find(o.arg(0))
@@ -295,7 +309,7 @@ func drawSpawn(g *generator, w *world, p *player) ([]int, bool) {
 		ref = refPlaced + g.rng.IntN(2)
 		class = ref - refPlaced
 	}
-	return []int{ref, kind, class}, p.reg.Find(idOfRef(ref)) == nil
+	return []int{ref, kind, class, g.long(w, 6)}, p.reg.Find(idOfRef(ref)) == nil
 }
 
 func runSpawn(w *world, p *player, o *Op) {
@@ -320,7 +334,11 @@ func runSpawn(w *world, p *player, o *Op) {
 	}
 	d := new(body)
 	for i := range slots {
-		w.write(p, d, i, int(p.views[0]))
+		size := int(p.views[0])
+		if i == slotLong {
+			size = o.arg(3)
+		}
+		w.write(p, d, i, size)
 	}
 	d.shadow = d.val
 	w.note("client %d spawns %x in %d flags %x class %d, writes %d to %d", p.i, id[:4], p.views[0], flags, class, d.val[0].W, d.val[slots-1].W)

@@ -14,10 +14,11 @@ import (
 )
 
 const (
-	chunks  = 6 // of the world, in a row
-	slotPos = 0 // value carries the chunk
-	slotOwn = 3 // delivered to the owning session only
-	slots   = 5
+	chunks   = 6 // of the world, in a row
+	slotPos  = 0 // value carries the chunk
+	slotLong = 2 // of varying length
+	slotOwn  = 3 // delivered to the owning session only
+	slots    = 5
 )
 
 // frameTime is a frame of a game, applyEvery how many frames lie between two in which it takes what came, repEvery between two
@@ -54,7 +55,7 @@ func thingSlots(first uint16) []wire.Slot {
 // ownMagic stands before every value of an owner slot, so that it is recognised on the wire.
 const ownMagic = "OWN!"
 
-// val is a slot's value: W is unique for every write, C the chunk (position only).
+// val is a slot's value: W is unique for every write, C the chunk of a position, or the length of a long value.
 type val struct{ W, C uint32 }
 
 func (v val) append(b []byte, slot int) []byte {
@@ -66,12 +67,9 @@ func (v val) append(b []byte, slot int) []byte {
 			return append(b, make([]byte, 8)...)
 		}
 		return binary.LittleEndian.AppendUint32(append(b, ownMagic...), v.W)
-	case 2:
-		n := int(v.W%7) + 4
-		if v.W%16 == 0 {
-			n = 300 // a few of these fill a packet
-		}
-		return append(binary.LittleEndian.AppendUint32(binary.AppendUvarint(b, uint64(n)), v.W), make([]byte, n-4)...)
+	case slotLong:
+		n := v.length()
+		return v.fill(binary.LittleEndian.AppendUint32(binary.AppendUvarint(b, uint64(n)), v.W), n-4)
 	}
 	return binary.LittleEndian.AppendUint32(b, v.W)
 }
@@ -82,14 +80,61 @@ func parseVal(b []byte, slot int) (v val) {
 		return val{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])}
 	case slotOwn:
 		return val{W: binary.LittleEndian.Uint32(b[4:])}
-	case 2:
+	case slotLong:
 		_, n := binary.Uvarint(b)
 		if len(b) < n+4 {
 			return val{}
 		}
-		return val{W: binary.LittleEndian.Uint32(b[n:])}
+		v = val{W: binary.LittleEndian.Uint32(b[n:])}
+		if size := len(b) - n; size >= least {
+			v.C = uint32(size)
+		}
+		if !v.whole(b[n+4:]) {
+			return val{W: torn}
+		}
+		return v
 	}
 	return val{W: binary.LittleEndian.Uint32(b)}
+}
+
+// torn is what a value of varying length is taken for that was not written as it is: parts of two, or less than one. Nobody writes it.
+const torn = 1<<32 - 1
+
+// length is how many bytes the value has in the slot of varying length: a few; sometimes so many that a few of them fill a packet; now and
+// then more than fit a record, as the operation says.
+func (v val) length() int {
+	switch {
+	case v.C > 0:
+		return int(v.C)
+	case v.W%16 == 0:
+		return 300
+	}
+	return int(v.W%7) + 4
+}
+
+// fill appends n bytes that no other value has in the same places.
+func (v val) fill(b []byte, n int) []byte {
+	for i := range n {
+		b = append(b, v.at(i))
+	}
+	return b
+}
+
+func (v val) at(i int) byte {
+	b := byte(mix(uint64(v.W), uint64(i/64))>>(i%8*8)) + byte(i)
+	if b == ownMagic[0] { // what is no owner slot must not look like one
+		b++
+	}
+	return b
+}
+
+func (v val) whole(b []byte) bool {
+	for i := range b {
+		if b[i] != v.at(i) {
+			return false
+		}
+	}
+	return true
 }
 
 // body is what a game would hold.
@@ -130,6 +175,7 @@ type player struct {
 	told                map[wire.ID]bool // it drove them or was introduced to them
 	ticks               int
 	joined              int
+	apart               *sentApart     // what the stream of values is about, for the oracle of R-31
 	ext                 map[string]any // of operations that keep something for a player
 }
 

@@ -58,7 +58,7 @@ func (w *world) calm() {
 		} else if w.Now() >= at {
 			break
 		}
-		if at > began+restless {
+		if at > began+restless+w.queue() {
 			w.fail("Liveness: rights still change %v after the last operation: %s", w.Now()-began, w.restlessness())
 			return
 		}

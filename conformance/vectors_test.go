@@ -35,7 +35,7 @@ type vector struct {
 
 // vectors are all, in the order of their numbers.
 func vectors(t testing.TB) []vector {
-	return slices.Concat(packetVectors(t), []vector{claimsVector(t)}, messageVectors(), []vector{watchVector()}, membershipVectors(), []vector{destroyedVector(), memberVector()}, entityVectors(), []vector{forgotVector()}, restrictVectors(), viewerVectors(), attachVectors(), []vector{repeatVector()}, frameVectors(), tieVectors(), motionVectors(), eventVectors())
+	return slices.Concat(packetVectors(t), []vector{claimsVector(t)}, messageVectors(), []vector{watchVector()}, membershipVectors(), []vector{destroyedVector(), memberVector()}, entityVectors(), []vector{forgotVector()}, restrictVectors(), viewerVectors(), attachVectors(), []vector{repeatVector()}, frameVectors(), valueVectors(), tieVectors(), motionVectors(), eventVectors())
 }
 
 const vectorDir = "vectors"

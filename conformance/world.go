@@ -43,30 +43,31 @@ type Result struct {
 // world is a program under way.
 type world struct {
 	memnet.Sched
-	opt      Options
-	mode     Mode
-	prog     *Program
-	gen      *generator // nil: the program is played as it is written
-	clock    time.Duration
-	levels   []*level
-	routes   map[int]*route // by seat
-	lingers  map[int]*route // of clients that are gone without a word
-	players  []*player
-	epoch    uint64
-	start    uint32
-	restarts int
-	writes   uint32
-	named    int // entities spawned so far
-	senior   uint64
-	quiet    bool
-	fate     *rand.PCG
-	chance   *rand.Rand
-	lastAt   time.Duration
-	lastNth  uint64
-	oracle   oracle
-	rights   rights
-	words    words
-	res      Result
+	opt         Options
+	mode        Mode
+	prog        *Program
+	gen         *generator // nil: the program is played as it is written
+	clock       time.Duration
+	levels      []*level
+	routes      map[int]*route // by seat
+	lingers     map[int]*route // of clients that are gone without a word
+	players     []*player
+	epoch       uint64
+	start       uint32
+	restarts    int
+	writes      uint32
+	writesApart bool // a value that does not fit a record was written
+	named       int  // entities spawned so far
+	senior      uint64
+	quiet       bool
+	fate        *rand.PCG
+	chance      *rand.Rand
+	lastAt      time.Duration
+	lastNth     uint64
+	oracle      oracle
+	rights      rights
+	words       words
+	res         Result
 }
 
 func newWorld(p *Program, m Mode, opt Options) *world {

@@ -10,12 +10,14 @@ import (
 	"github.com/throng-dev/throng/throngtest"
 )
 
-// Letter has two fields that may be too much together.
+// Letter has fields that may be too much together.
 type Letter struct {
 	throng.Entity
 	N      int32  `rep:""`
 	First  string `rep:""`
 	Second string `rep:""`
+	Third  string `rep:""`
+	Fourth string `rep:""`
 }
 
 // R-23: a value that finds no room beside the others is not applied, the driver is told once, and it goes out again, without a write, when
@@ -33,9 +35,9 @@ func TestR23RejectedIsTriedAgain(t *testing.T) {
 		n.Until(time.Second, "b sees it", func() bool { return seen() != nil })
 		rejected := func() bool { return a.Explain(l).Fields[1].Rejected != "" }
 
-		l.Second = strings.Repeat("y", 600)
-		n.Until(time.Second, "the second", func() bool { return len(seen().Second) == 600 })
-		l.First = strings.Repeat("x", 600)
+		l.Second, l.Third, l.Fourth = strings.Repeat("y", 16000), strings.Repeat("z", 16000), strings.Repeat("z", 16000)
+		n.Until(5*time.Second, "the others", func() bool { return len(seen().Second)+len(seen().Third)+len(seen().Fourth) == 48000 })
+		l.First = strings.Repeat("x", 6000)
 		n.Until(time.Second, "the relay refuses", rejected)
 		for range 20 { // other fields go on, and it is told once
 			l.N++

@@ -21,7 +21,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	r.now, r.conn, r.backlog = now, conn, nil
 	r.traveling, r.held, r.TravelRefused = false, nil, nil
 	r.Welcomed, r.Due, r.Refused, r.EndMark, r.hasCur, r.full, r.isReady = false, false, nil, false, false, false, false
-	r.handles, r.last, r.sent = handles{}, map[uint32]last{}, sentLog{}
+	r.handles, r.last, r.sent, r.apart, r.apartBytes, r.apartPaid = handles{}, map[uint32]last{}, sentLog{}, nil, 0, 0
 	r.byNum = r.byNum[:0]
 	clear(r.Players)
 	r.Strangers, r.Requests, r.Denials = nil, nil, nil
@@ -134,6 +134,9 @@ func (r *Registry) sendView() {
 func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 	if stream >= wire.StreamEvents && stream < wire.StreamEvents+wire.EventStreams && len(msg) > 0 && msg[0] == wire.MsgEvent {
 		r.listen(msg[1:], true)
+	}
+	if stream == wire.StreamValues && len(msg) > 0 && msg[0] == wire.MsgValue {
+		r.value(stamp, msg[1:])
 	}
 	if stream != wire.StreamControl || len(msg) == 0 {
 		return

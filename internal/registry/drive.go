@@ -124,6 +124,7 @@ func (r *Registry) Send(now time.Duration, tick bool, limit, headroom int, buffe
 	p := packer{r: r, now: now, limit: min(limit, r.conn.Limit(now)), headroom: headroom, buffer: buffer, out: out}
 	if tick && r.Welcomed {
 		r.tick++
+		r.landed()
 		p.deltas()
 	}
 	p.once()
@@ -213,22 +214,38 @@ func (p *packer) deltas() {
 		if sent == 0 && !beat {
 			continue
 		}
+		record := values
+		all := sent
+		if apart := c.Class.Apart(sent, values); apart != 0 {
+			later := r.sendApart(c, apart, sent, values, false)
+			values, record = cut(c.Class, sent, sent&^later, values, nil), cut(c.Class, sent, sent&^apart, values, nil)
+			if all, sent = sent&^later, sent&^apart; later != 0 {
+				c.Mark, c.marked = later, true
+				keep = append(keep, c)
+			}
+		}
 		d := wire.Delta{Handle: c.Handle, Gen: c.Gen, Term: c.Term.N(), N: c.n, Mask: sent, Chunk: chunk}
 		if sent&c.Class.Motion != 0 {
 			d.Cut, d.Still, c.Cut = c.Cut, c.Still, false
 		}
-		p.record(c, &d, values)
-		if sent == 0 {
-			r.stats.Beats++
+		if sent != 0 || beat {
+			p.record(c, &d, record)
+		}
+		if all == 0 {
+			if beat {
+				r.stats.Beats++
+			}
 			continue
 		}
 		c.Chunk, c.Sent = chunk, int32(len(values))
-		r.tr.delta(trace.Out, c, sent, len(values), 0, c.pathOf(), "")
+		r.tr.delta(trace.Out, c, all, len(values), 0, c.pathOf(), "")
 		if r.cfg.Sent != nil {
-			r.cfg.Sent(c, sent, values)
+			r.cfg.Sent(c, all, values)
 		}
 	}
-	r.values = values
+	if cap(values) <= 4*wire.MaxValues {
+		r.values = values
+	}
 	clear(r.marks)
 	r.marks, r.keep = append(r.marks[:0], keep...), keep[:0]
 }

@@ -171,6 +171,7 @@ func (r *Registry) Event(now time.Duration, k *EventKind, to wire.To, who wire.P
 	e := &r.ev
 	m := wire.EventUp{Kind: k.Local, Epoch: r.Welcome.World, After: r.conn.Queued(wire.StreamControl) + uint32(len(r.backlog)), To: to, Who: who, Payload: payload}
 	var ref *sentRef
+	before := uint64(0) // slots that left just now
 	if c != nil {
 		m.About, m.ID, m.Inc, m.Nonce = true, c.ID, c.Inc, c.nonce
 		// Before the bind one that is sent once has none: it may come before the announcement.
@@ -181,6 +182,7 @@ func (r *Registry) Event(now time.Duration, k *EventKind, to wire.To, who wire.P
 				m.Values, m.Mask, m.Chunk = r.current(c, mask, nil)
 				c.Mark &^= mask
 				c.found(mask)
+				before = r.apartFirst(c, &m)
 				ref = &sentRef{c: c, term: c.Term, mask: m.Mask}
 			}
 		} else if !c.Drives() {
@@ -206,7 +208,7 @@ func (r *Registry) Event(now time.Duration, k *EventKind, to wire.To, who wire.P
 	e.used, e.usedAt = max(0, e.used-(now-e.usedAt).Seconds()*rate)+1, now
 	e.stats.EventsSent++
 	r.traceEvent(trace.Out, k, m.ID, who, len(payload), to, "")
-	return m.Mask, nil
+	return m.Mask | before, nil
 }
 
 // carried are the slots of a copy that went along with events which no packet has taken yet. Those may be lost, or be read after what is
@@ -445,6 +447,9 @@ func (r *Registry) holds(c *Copy, h *Heard) bool {
 	i, shown := 0, c.Class.All
 	if r.far(c) { // it has moved away since: the others are not shown here
 		shown = c.Class.Presence
+	}
+	if r.retains() && shown&c.Class.Movable()&^(c.Class.Owner|c.verSet) != 0 {
+		return false // its introduction has not told all: what travels apart is on its way
 	}
 	for m := h.Slots & c.Class.All; m != 0 && i < len(h.Vers); m &= m - 1 {
 		s := bits.TrailingZeros64(m)

@@ -132,6 +132,7 @@ const (
 	opFrame            // behind a flush; the first byte is its kind
 	opTick             // the game ticks
 	opReconnect        // another relay
+	opValue            // reliable, on the stream of values
 	opTravel           // on to another world, and all that is driven is granted before
 	opCount
 )
@@ -170,8 +171,12 @@ func seeds(f *testing.F) (all [][]byte) {
 		two = append(two, op(opMessage, wire.AppendEntity(nil, wire.MsgAssign, m))...)
 	}
 	two = append(two, op(opTick, nil)...)
+	intro := wire.Intro{Handle: 4, Gen: 1, Num: 5, ClassID: lampClass().ID, ClassHash: lampClass().Hash, ID: wire.ID{8}, Inc: wire.NewCount(3, 18), Term: wire.NewCount(3, 42), Owner: wire.PlayerID{9}}
+	value := wire.Value{Handle: 4, Flush: 70_100, Slot: 2, Value: append([]byte{0xc8, 1}, make([]byte, 200)...)}
+	apart := append(op(opMessage, wire.AppendClass(nil, 5, lampClass())), op(opFrame, append([]byte{wire.KindIntro}, intro.Append(nil, grid.Chunk{X: 10, Y: -3})...))...)
+	apart = append(append(apart, op(opValue, value.Append(nil))...), op(opTick, nil)...)
 	travels := append(append(bytes.Clone(whole), op(opTravel, nil)...), whole...)
-	return append(all, two, whole, travels, append(bytes.Clone(whole), append(op(opReconnect, nil), whole...)...))
+	return append(all, two, apart, whole, travels, append(bytes.Clone(whole), append(op(opReconnect, nil), whole...)...))
 }
 
 // FuzzRegistryReceive lets a relay say anything at all. The client does not panic, holds no more than its bound, hands over
@@ -201,6 +206,9 @@ func FuzzRegistryReceive(f *testing.F) {
 				}
 				_ = g.relay.Queue(wire.StreamControl, b)
 				g.packet(nil)
+			case opValue:
+				_ = g.relay.Queue(wire.StreamValues, b)
+				g.packet(nil)
 			case opFrame:
 				if len(b) == 0 || b[0] < session.FirstKind {
 					continue
@@ -219,7 +227,7 @@ func FuzzRegistryReceive(f *testing.F) {
 			}
 			g.send(false)
 			g.r.Each(func(c *Copy) {
-				if w := c.wait; w != nil && (len(w.buf) > 2*wire.MaxValues || len(w.list) > maxCopyWait) {
+				if w := c.wait; w != nil && (len(w.buf) > 2*wire.MaxValues+2*wire.MaxApart || len(w.list) > maxCopyWait) {
 					t.Fatalf("%d bytes staged in %d records", len(w.buf), len(w.list))
 				}
 			})

@@ -57,6 +57,8 @@ type Faults struct {
 	CertDropped    bool // only who drives announces again
 	DestroyForgot  bool // a destruction heard of is not told to a restarted relay
 	PendingLost    bool // an introduction of an id ends the announcement of the same id that waits
+	ApartStale     bool // a value that travels apart replaces a newer one
+	ApartSent      bool // a value that must wait for others that travel apart counts as sent
 	AckedDropped   bool // what comes while something waits for the game is dropped after its ack
 }
 
@@ -151,14 +153,17 @@ type Registry struct {
 	last   map[uint32]last // by handle
 	lefts  []Left
 
-	travel    string // where to
-	traveling bool   // asked for it
-	held      [][]byte
-	confirmed time.Duration
-	roomAt    time.Duration
-	sent      sentLog
-	backlog   [][]byte // control messages that the reliable window had no room for, oldest first
-	stats     Stats
+	travel     string // where to
+	traveling  bool   // asked for it
+	held       [][]byte
+	confirmed  time.Duration
+	roomAt     time.Duration
+	sent       sentLog
+	apart      []apart       // values on their way up that travel apart, oldest first
+	apartBytes int           // of them
+	apartPaid  time.Duration // until when the rate of such values is used up
+	backlog    [][]byte      // control messages that the reliable window had no room for, oldest first
+	stats      Stats
 
 	ev   events
 	body []byte // scratch

@@ -67,7 +67,7 @@ func (c *Copy) stage(apply, mask uint64, values []byte) {
 	w.buf = append(w.buf, values...)
 	w.list = append(w.list, staged{apply, mask, at, int32(len(w.buf)), c.Class.rest.timing})
 	c.Class.rest.waiting++
-	if len(w.buf) > 2*wire.MaxValues || len(w.list) > maxCopyWait || len(w.list) > 1 && (c.Class.rest.newest || c.Class.rest.waiting > maxWaiting) {
+	if len(w.buf) > 2*wire.MaxValues && w.full() || len(w.list) > maxCopyWait || len(w.list) > 1 && (c.Class.rest.newest || c.Class.rest.waiting > maxWaiting) {
 		c.compact()
 	}
 }
@@ -92,6 +92,17 @@ func (s *Lender) rest(now time.Duration) {
 		s.free = append(make([]*stage, 0, keep), s.free[:keep]...)
 	}
 	s.most, s.restAt = s.lent, now+stageRest
+}
+
+// full reports whether more waits than a copy may have, beside what travelled apart, or of that.
+func (w *stage) full() bool {
+	apart := 0
+	for _, s := range w.list {
+		if n := int(s.to - s.from); n > wire.MaxRecorded {
+			apart += n
+		}
+	}
+	return len(w.buf)-apart > 2*wire.MaxValues || apart > wire.MaxApart
 }
 
 // compact keeps the newest value of each slot only.

@@ -19,22 +19,26 @@ type standing struct {
 }
 
 // maxStanding bounds what waits, over all sessions.
-const maxStanding = 1 << 16
+const (
+	maxStanding = 1 << 16
+	maxWaits    = maxStanding * wire.MaxValues // bytes of their values
+)
 
 func (s *Shard) wait(o *Session, kind byte, m *wire.Entity) {
-	if len(s.standby) >= maxStanding {
+	if len(s.standby) >= maxStanding || s.waits+len(m.Values) > maxWaits {
 		o.refuse(m, wire.RefusedLimit)
 		return
 	}
 	k := *m
 	k.Values, k.Cert = append([]byte(nil), m.Values...), append([]byte(nil), m.Cert...)
+	s.waits += len(m.Values)
 	s.standby = append(s.standby, standing{o.number, kind, k, o.ahead})
 }
 
 // standIn takes what waited. It runs once, before the first election.
 func (s *Shard) standIn() {
 	waiting := s.standby
-	s.standby = nil
+	s.standby, s.waits = nil, 0
 	s.firstFirst(waiting)
 	for i := range waiting {
 		if o := s.session(waiting[i].session); o != nil {
@@ -51,7 +55,7 @@ func (s *Shard) announced(o *Session, m *wire.Entity) *table.Class {
 	if m.Inc == 0 && !o.mayForesee(m.ID) { // what comes back does so with its group, whoever is in it by now
 		reason = wire.RefusedRights
 	} else if m.ID != (wire.ID{}) && int(m.Class) < len(o.classes) {
-		if c := o.classes[m.Class]; c != nil && c.ValuesLen(m.Mask, m.Values) == len(m.Values) && len(m.Values) <= wire.MaxValues {
+		if c := o.classes[m.Class]; c != nil && c.ValuesLen(m.Mask, m.Values) == len(m.Values) && len(m.Values) <= wire.MaxValues+wire.MaxApart {
 			places := m.Flags&wire.EntityPlaced != 0 && !o.placed[m.ID] // what it places, others may drive
 			// What a player announced counts against it for its life, whoever drives it; what a certificate proves was counted before.
 			proven := m.Flags&wire.EntityHosted != 0 && len(m.Cert) > 0 && s.cfg.Key != nil
@@ -104,7 +108,11 @@ func (s *Shard) spawn(o *Session, m *wire.Entity) {
 		s.rehost(e) // it may be for a group that the host is not in
 		owner = s.session(e.Driver)
 	}
+	unset := s.unset
 	s.hand(e, owner, o)
+	if owner != nil {
+		s.reject(owner, e, unset, unset)
+	}
 	s.firstTies(o, e)
 }
 
@@ -117,6 +125,7 @@ func (o *Session) place(id wire.ID) {
 
 // create adds an entity that driver will drive; nil driver: nobody. It returns nil if the world is full.
 func (s *Shard) create(o *Session, m *wire.Entity, c *table.Class, inc, term wire.Count, driver *Session) *table.Entity {
+	s.unset = 0
 	e := s.table.Create(s.now, m.ID, inc, term, c)
 	if e == nil {
 		s.stats.Refused++
@@ -134,6 +143,7 @@ func (s *Shard) create(o *Session, m *wire.Entity, c *table.Class, inc, term wir
 	if len(m.Cert) == 0 || e.Flags&wire.EntityHosted == 0 { // the host brings back what many players made
 		e.Maker = s.share(o.Player)
 		e.Maker.Entities++
+		e.Maker.Trusted = o.Authority
 	}
 	s.accept(e, m.Mask, m.Values, o.barred(c)&^c.Init)
 	e.Dirty = 0 // nobody knows it yet: who comes to know it is introduced to all of this
@@ -159,6 +169,7 @@ func (s *Shard) accept(e *table.Entity, mask uint64, values []byte, not uint64) 
 		l := e.Class.ValueLen(i, values)
 		if not>>i&1 == 0 && string(e.Value(i)) != string(values[:l]) && !s.set(e, i, values[:l]) {
 			s.stats.Refused++
+			s.unset |= 1 << i
 		}
 		values = values[l:]
 	}
@@ -270,7 +281,9 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 		}
 		e.Flags |= m.Flags & wire.EntityActor // the certificate says it, whoever brings it back
 		e.AnnTerm = m.Term
+		unset := s.unset
 		s.hand(e, o, announcer)
+		s.reject(o, e, unset, unset)
 		if s.settled && e.Flags&wire.EntityHosted != 0 {
 			s.toHost(e)
 		}

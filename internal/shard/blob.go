@@ -82,6 +82,12 @@ func (s *Shard) buildBlob() {
 		if mask == 0 || e.Dead || e.Silent {
 			continue
 		}
+		if e.Apart() != 0 {
+			s.owe(e, mask&e.Apart())
+			if mask &^= e.Apart(); mask == 0 {
+				continue
+			}
+		}
 		aud := s.audiences.at(e)
 		if m := mask & e.Class.Motion; m != 0 && s.decay.on && e.Class.Position >= 0 {
 			b.enter(e, aud, m, laneThin)

@@ -71,6 +71,9 @@ func (b *budget) pay(n int) { b.tokens = max(b.tokens-float64(n), -b.depth()) }
 // left reports whether something more may leave.
 func (b *budget) left() bool { return b.tokens > 0 }
 
+// Rate is how many bytes a second the session is sent at most, as its path is judged now.
+func (o *Session) Rate() int { return int(o.budget.rate) }
+
 // rich reports that there is more than the traffic needs, so that what waits for its turn need not wait for it.
 func (b *budget) rich() bool { return b.tokens > b.depth()/2 }
 

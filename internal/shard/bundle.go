@@ -148,6 +148,7 @@ func (s *Shard) bundle(o *Session, out []transport.Datagram) []transport.Datagra
 	if !o.ready { // what an end hears of entities before it has taken the Welcome is of another world to it
 	} else if !o.silent {
 		o.catchUp()
+		w.feedFirst()
 		near, size := o.nearSegments()
 		turned := o.starved && s.flush&1 != 0
 		o.starved = false
@@ -166,6 +167,7 @@ func (s *Shard) bundle(o *Session, out []transport.Datagram) []transport.Datagra
 	}
 	w.once()
 	w.flush()
+	w.feed()
 	w.reliable()
 	return w.out
 }
@@ -272,11 +274,15 @@ func (w *bundler) ownRecords() {
 			o.sent.own = append(o.sent.own, ownRef{handle: e.Handle, kind: refTie})
 			it.tie = false
 		}
-		if it.mask &= s.visible(e); it.mask != 0 && o.budget.left() {
-			w.record(e, it.mask)
-			o.sent.own = append(o.sent.own, ownRef{handle: e.Handle, kind: refDelta, mask: it.mask})
+		it.mask &= s.visible(e)
+		if mask := it.mask &^ e.Apart(); mask != 0 && o.budget.left() {
+			w.record(e, mask)
+			o.sent.own = append(o.sent.own, ownRef{handle: e.Handle, kind: refDelta, mask: mask})
 			s.stats.OwnRecords++
-			it.mask = 0
+			it.mask &^= mask
+		}
+		if it.mask != 0 {
+			it.mask = w.apart(e, it.mask)
 		}
 		p.pkt = 0
 		if it.mask != 0 {
@@ -315,7 +321,7 @@ func (w *bundler) introductions() {
 			keep = append(keep, h)
 			continue
 		}
-		mask := s.visible(e)
+		mask := s.visible(e) &^ e.Apart()
 		if !s.retains() && e.Born != s.flush {
 			if mask &= spoken(e.Class); !s.repeating[h] {
 				mask = 0 // only who is there hears the spawn

@@ -50,7 +50,7 @@ func (b *blob) lacks(s *Shard, e *table.Entity, k catchKey) {
 	if e.Dead || e.Silent {
 		return
 	}
-	mask := e.Since(k.since) & s.visible(e) &^ e.Class.Init
+	mask := e.Since(k.since) & s.visible(e) &^ (e.Class.Init | e.Apart())
 	lane := uint8(laneBoth)
 	if !k.near && e.Class.Position >= 0 {
 		mask &= e.Class.Presence

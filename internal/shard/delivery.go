@@ -113,6 +113,7 @@ func (o *Session) Acked(pn uint64) {
 			if s.retains() && !s.cfg.Faults.AckUnknown {
 				o.dirty(p, e, e.Since(p.v)&s.visible(e)&^e.Class.Init)
 			}
+			o.introducedApart(p, e)
 			if int32(e.RoleVer-p.v) > 0 && !s.cfg.Faults.RoleForgotten {
 				o.roleDirty(p)
 			}

@@ -145,6 +145,8 @@ func (o *Session) waits() bool {
 		return true
 	case !o.ready || o.silent:
 		return false
+	case o.conn.Holding():
+		return true
 	}
 	return !o.marked || o.skipped != 0 || len(o.intros)+len(o.leaves)+len(o.own)+len(o.marks.list) > 0
 }

@@ -81,7 +81,7 @@ func (o *Session) passEvents() {
 	if len(v.waiting) == 0 || o.closing != nil {
 		return
 	}
-	full := len(o.backlog) > 0 || o.conn.Unacked() > eventWindow
+	full := len(o.backlog) > 0 || o.conn.Unacked()+o.apartBytes > eventWindow
 	if full { // one that is merely slow costs its senders; one that acks nothing ends, whatever waits for it
 		return
 	}
@@ -92,7 +92,7 @@ func (o *Session) passEvents() {
 		if !full && !slices.Contains(blocked, l) {
 			m, ready := o.head(x)
 			if ready && int(x.kind.Num) <= v.told {
-				if o.conn.Unacked()+len(x.payload) > eventWindow {
+				if o.conn.Unacked()+o.apartBytes+len(x.payload) > eventWindow {
 					full = true
 				} else {
 					s.scratch.frame = append(m.Append(append(s.scratch.frame[:0], wire.MsgEvent)), x.payload...)
@@ -216,6 +216,11 @@ func (o *Session) unheld(p *pair, e *table.Entity) (mask uint64) {
 	mask |= e.Since(since)
 	if p.pkt != 0 {
 		mask |= o.own[p.pkt-1].mask
+	}
+	for i := range o.apart {
+		if a := &o.apart[i]; a.handle == p.handle {
+			mask |= 1 << a.slot
+		}
 	}
 	mask &= s.visible(e) &^ (e.Class.Init | e.Class.Motion) // motion may be thinned, and is never over
 	if p.flags&far != 0 {

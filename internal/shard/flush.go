@@ -164,6 +164,7 @@ func (s *Shard) serve(o *Session, full bool, out []transport.Datagram) []transpo
 	s.stats.Served++
 	o.conn.Expire(s.now, o)
 	o.assess()
+	o.guardApart()
 	o.tellClasses()
 	o.tellKinds()
 	o.hear()

@@ -43,6 +43,8 @@ func (o *Session) wants(full bool) string {
 		return "what is its own"
 	case !o.marked:
 		return "an end mark"
+	case o.conn.Holding():
+		return "values that travel apart"
 	}
 	return ""
 }

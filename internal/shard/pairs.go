@@ -129,6 +129,9 @@ func (o *Session) roleDirty(p *pair) { o.item(p).role = true }
 
 // clean drops what is dirty for a known pair. Other states have nothing.
 func (o *Session) clean(p *pair) {
+	if len(o.apart) > 0 {
+		o.withdraw(p.handle)
+	}
 	if p.state == known && p.pkt != 0 {
 		at, last := p.pkt-1, len(o.own)-1
 		o.own[at] = o.own[last]
@@ -146,6 +149,6 @@ func (o *Session) Describe(handle uint32) string {
 	if p == nil {
 		return fmt.Sprintf("absent, ready %v, full %v, silent %v, views %v", o.ready, o.full, o.silent, o.views)
 	}
-	return fmt.Sprintf("%v, pkt %d, v %d, flags %b, silent %v, %d intros and %.0f tokens waiting", [...]string{"introducing", "known", "leaving", "drives", "refused"}[p.state],
-		p.pkt, p.v, p.flags, o.silent, len(o.intros), o.budget.tokens)
+	return fmt.Sprintf("%v, pkt %d, v %d, flags %b, silent %v, %d intros and %.0f tokens waiting, %d values under way, held %v", [...]string{"introducing", "known", "leaving", "drives", "refused"}[p.state],
+		p.pkt, p.v, p.flags, o.silent, len(o.intros), o.budget.tokens, len(o.apart), o.conn.Holding())
 }

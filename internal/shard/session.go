@@ -71,6 +71,8 @@ type Session struct {
 	leaves             []uint32
 	own                []ownItem // what is dirty for this observer alone
 	sent               sentLog
+	apart              []apart // values under way to it that travel apart, oldest first
+	apartBytes         int     // of them
 	entered            time.Duration
 	budget             budget
 	marks              marks
@@ -138,6 +140,7 @@ func (s *Shard) Leave(now time.Duration, o *Session, why wire.Why) {
 	o.forgot = 0
 	s.roster.add(wire.Player{ID: o.Player, Eligible: o.Eligible, Authority: o.Authority})
 	o.leaveEvents()
+	o.conn.Withdraw(wire.StreamValues, 0)
 	o.pairs.each(func(p *pair) { s.table.ByHandle(p.handle).Refs-- })
 	o.pairs.init()
 	s.elect()
@@ -274,6 +277,8 @@ func (o *Session) heed(stream int, msg []byte) {
 		s.returned(o)
 	case wire.MsgRoom:
 		o.room()
+	case wire.MsgValueUp:
+		err = s.valueUp(o, body)
 	case wire.MsgWatch:
 		err = o.watch(body)
 	case wire.MsgAudience:

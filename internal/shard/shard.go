@@ -77,6 +77,9 @@ type Faults struct {
 	GuestForgotten bool // no own records in ring reach+1
 	ReuseNow       bool // a handle is free at the destroy
 	OverrideLost   bool // override numbers are ignored
+	ApartForgotten bool // a value that travels apart is not sent again to who comes to know the entity
+	ApartTold      bool // what is on its way of an entity leaves also when its observer may not know of it any more
+	ApartOnce      bool // what is set while the value before is on its way is sent to nobody
 	LevelForgotten bool // what an observer lacks when its level changes stays lacking (B-071)
 	RoleForgotten  bool // owner and term changed while introducing are not dirty
 	ListsForgotten bool // a loss reported after the lists of its flush were dropped is none
@@ -106,6 +109,7 @@ type Stats struct {
 	Deltas, Writes                  uint64 // records received, slots accepted of them
 	Segments, SegmentRecords        uint64 // built, once for all
 	SegmentCopies, RecordCopies     uint64 // copied into packets
+	Apart                           uint64 // values that travelled apart
 	CatchUps                        uint64 // catch-up blobs built
 	Held, Late                      uint64 // chunks that an observer's budget held back; of them, those that waited longer than MaxStale
 	OwnRecords, Intros, Departs     uint64
@@ -145,12 +149,15 @@ type Shard struct {
 	hostTerm wire.Count
 	settled  bool
 	standby  []standing
+	waits    int    // bytes of values in standby
+	unset    uint64 // slots that accept found no room for
 
 	repeating map[uint32]bool  // spawns that are repeated in the next flush, by handle
 	destroyed []wire.Destroyed // what sessions that begin are told; nil: to be made anew
 	hushed    map[wire.ID]bool // destroyed, and not for everybody to know of
 	failed    []*Session
 	shares    map[wire.PlayerID]*table.Share
+	apart     int                               // bytes of all values that travel apart
 	members   map[wire.PlayerID]map[string]bool // groups that the relay put players into
 	roster    roster
 	kinds     []*kind // of events, by number - 1
@@ -281,13 +288,22 @@ func (s *Shard) retains() bool { return s.cfg.Profile.Flags&wire.ProfileRetain !
 
 // set accepts a value: the next flush is its version.
 func (s *Shard) set(e *table.Entity, i int, v []byte) bool {
-	if !e.Set(i, v, s.flush+1) {
+	room := 0
+	if e.Class.Slots[i].Width == 0 {
+		room = s.apartRoom(e)
+	}
+	was := e.Apart()
+	grew, ok := e.Set(i, v, s.flush+1, room)
+	if !ok {
 		return false
+	}
+	if grew != 0 {
+		s.chargeApart(e, grew)
 	}
 	if e.Class.Motion>>i&1 != 0 {
 		s.captured(e)
 	}
-	e.Dirty |= 1 << i
+	e.Dirty |= 1<<i | e.Apart()&^was // what a record would have brought does not come with one any more
 	if s.cfg.Accepted != nil {
 		s.cfg.Accepted(e, i)
 	}

@@ -31,6 +31,9 @@ func (s *Shard) made(p wire.PlayerID) int {
 
 // discharge takes an entity that died off its maker's share.
 func (s *Shard) discharge(e *table.Entity) {
+	if e.Apart() != 0 {
+		s.chargeApart(e, -e.DropApart())
+	}
 	h := e.Maker
 	if h == nil {
 		return

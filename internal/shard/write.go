@@ -165,16 +165,25 @@ func (s *Shard) override(o *Session, m *wire.Entity) {
 		return
 	}
 	e.N++
+	stored, values := uint64(0), []byte(nil)
 	s.eachSlot(c, m, func(i int, v []byte) {
 		if s.set(e, i, v) {
 			e.Override(i)
+			stored |= 1 << i
+			values = append(values, v...)
 		}
 	})
+	if rest := m.Mask &^ stored; rest != 0 { // there is no room for them
+		s.refuseOverride(o, &wire.Entity{ID: m.ID, Inc: m.Inc, Mask: rest}, wire.RefusedInvalid)
+		if stored == 0 {
+			return
+		}
+	}
 	if c.Position >= 0 && m.Mask>>c.Position&1 != 0 {
 		s.place(e, m.Chunk)
 	}
 	if d != nil {
-		r := wire.Entity{ID: e.ID, Inc: e.Inc, Term: e.Term, N: e.N, Version: s.flush, Chunk: e.Place.Chunk, Mask: m.Mask, Values: m.Values}
+		r := wire.Entity{ID: e.ID, Inc: e.Inc, Term: e.Term, N: e.N, Version: s.flush, Chunk: e.Place.Chunk, Mask: stored, Values: values}
 		d.queue(wire.AppendEntity(nil, wire.MsgOverride, &r))
 	}
 }

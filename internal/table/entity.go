@@ -12,13 +12,17 @@ import (
 // Class is a class of a world: its wire layout, the number it has here and where its slots lie in an Entity.
 type Class struct {
 	wire.Class
-	Num uint32
-	off []uint16 // of a fixed slot: offset in Entity.fixed; of a variable one: index in Entity.vars
+	Num   uint32
+	words int      // length of Entity.vers, but for the mask of apart.go
+	off   []uint16 // of a fixed slot: offset in Entity.fixed; of a variable one: index in Entity.vars
 }
 
 // NewClass numbers a class of a world. c must be indexed.
 func NewClass(num uint32, c *wire.Class) *Class {
-	k := &Class{Class: *c, Num: num, off: make([]uint16, len(c.Slots))}
+	k := &Class{Class: *c, Num: num, off: make([]uint16, len(c.Slots)), words: 2 * len(c.Slots)}
+	if c.Motion != 0 {
+		k.words += motionWords
+	}
 	fixed, vars := 0, 0
 	for i, s := range c.Slots {
 		if s.Width > 0 {
@@ -69,7 +73,7 @@ type Entity struct {
 	Prev  grid.Chunk // chunk at the last flush
 	Dirty uint64     // slots changed since the last flush
 
-	vers  []uint32               // per slot its version, then per slot its upstream tick, then with motion what motion.go keeps
+	vers  []uint32               // per slot its version, then per slot its upstream tick, then with motion what motion.go keeps; then what apart.go keeps, if it does
 	upSet uint64                 // slots with a valid tick
 	ov    *[wire.MaxSlots]uint16 // per slot: the override that wrote it last; nil until the first
 	fixed []byte
@@ -138,29 +142,28 @@ func (e *Entity) Value(i int) []byte {
 	return e.vars[e.Class.off[i]]
 }
 
-// Size is the bytes of all values.
+// Size is the bytes of all values that travel in records.
 func (e *Entity) Size() int {
 	n := len(e.fixed)
 	for _, v := range e.vars {
 		n += len(v)
 	}
-	return n
+	return n - e.ApartSize()
 }
 
-// Set stores a value of slot i, whose length the caller has checked. It reports false, and stores nothing, if the values
-// of the entity would no longer fit an introduction.
-func (e *Entity) Set(i int, v []byte, ver uint32) bool {
+// Set stores a value of slot i, whose length the caller has checked, and decides whether it travels in records or apart. Beside it
+// others may come to travel apart. It reports false, and stores nothing, if the values that cannot do without records would not fit one, or
+// those that travel apart would grow by more than room. grew is by how much they did.
+func (e *Entity) Set(i int, v []byte, ver uint32, room int) (grew int, ok bool) {
 	if e.Class.Slots[i].Width > 0 {
 		copy(e.fixed[e.Class.off[i]:], v)
-	} else {
-		old := &e.vars[e.Class.off[i]]
-		if e.Size()-len(*old)+len(v) > wire.MaxValues {
-			return false
-		}
+	} else if old := &e.vars[e.Class.off[i]]; e.Apart() == 0 && len(v) <= wire.MaxRecorded && e.Size()-len(*old)+len(v) <= wire.MaxValues {
 		*old = append((*old)[:0], v...)
+	} else if grew, ok = e.sort(i, v, room); !ok {
+		return 0, false
 	}
 	e.vers[i] = ver
-	return true
+	return grew, true
 }
 
 // AppendValues writes the values of the slots in mask.

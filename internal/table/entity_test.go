@@ -18,10 +18,10 @@ func TestValues(t *testing.T) {
 	if got := e.AppendValues(nil, e.Class.All); !bytes.Equal(got, []byte{0, 0, 0, 0, 0, 0, 0}) || e.Size() != len(got) {
 		t.Fatalf("fresh: %x, size %d", got, e.Size())
 	}
-	e.Set(0, []byte{1, 2, 3, 4}, 10)
-	e.Set(1, []byte{2, 8, 9}, 11)
-	e.Set(2, []byte{5}, 12)
-	e.Set(3, []byte{1, 7}, 13)
+	e.Set(0, []byte{1, 2, 3, 4}, 10, 0)
+	e.Set(1, []byte{2, 8, 9}, 11, 0)
+	e.Set(2, []byte{5}, 12, 0)
+	e.Set(3, []byte{1, 7}, 13, 0)
 	if got := e.AppendValues(nil, e.Class.All); !bytes.Equal(got, []byte{1, 2, 3, 4, 2, 8, 9, 5, 1, 7}) || e.Size() != len(got) {
 		t.Fatalf("all: %x, size %d", got, e.Size())
 	}
@@ -39,27 +39,75 @@ func TestSinceWraps(t *testing.T) {
 	for i := range e.Class.Slots {
 		e.vers[i] = 1<<32 - 2
 	}
-	e.Set(2, []byte{1}, 3)
+	e.Set(2, []byte{1}, 3, 0)
 	if got := e.Since(1<<32 - 1); got != 0b100 {
 		t.Fatalf("%b", got)
 	}
 }
 
-// The values of an entity never outgrow its introduction.
+// The values of an entity never outgrow its introduction: what does not fit travels apart, as far as there is room for that.
 func TestValuesAreBounded(t *testing.T) {
 	_, e := mixed(t)
-	if e.Set(1, make([]byte, wire.MaxValues), 1) {
+	if _, ok := e.Set(1, make([]byte, wire.MaxValues), 1, 0); ok {
 		t.Fatal("more than fits")
 	}
-	free := wire.MaxValues - e.Size()
-	if !e.Set(1, make([]byte, free+1), 2) || e.Size() != wire.MaxValues {
-		t.Fatalf("size %d", e.Size())
+	set := func(i, size int, ver uint32, room, grew int, apart uint64) {
+		t.Helper()
+		g, ok := e.Set(i, make([]byte, size), ver, room)
+		if !ok || g != grew || e.Apart() != apart || len(e.Value(i)) != size || e.Size() > wire.MaxValues {
+			t.Fatalf("slot %d of %d B: %v, grew %d, %b apart, %d B in records", i, size, ok, g, e.Apart(), e.Size())
+		}
 	}
-	if e.Set(3, make([]byte, 2), 3) || e.Since(0) != 2 || len(e.Value(3)) != 1 {
-		t.Fatal("one byte more")
+	refused := func(i, size, room int) {
+		t.Helper()
+		was, apart, held := e.Size(), e.Apart(), len(e.Value(i))
+		if _, ok := e.Set(i, make([]byte, size), 99, room); ok || e.Size() != was || e.Apart() != apart || len(e.Value(i)) != held || e.Since(98) != 0 {
+			t.Fatalf("slot %d of %d B is stored", i, size)
+		}
 	}
-	if !e.Set(1, []byte{0}, 4) || !e.Set(3, make([]byte, 2), 5) {
-		t.Fatal("there is room again")
+	set(1, wire.MaxRecorded, 1, 0, 0, 0)
+	set(3, 95, 2, 0, 0, 0) // 1,000 B with the five of the other slots
+	refused(3, 200, wire.MaxRecorded-1)
+	set(3, 96, 3, 1<<20, wire.MaxRecorded, 0b10) // the longest moves
+	refused(3, wire.MaxRecorded+1, wire.MaxRecorded)
+	set(3, wire.MaxRecorded+1, 4, wire.MaxRecorded+1, wire.MaxRecorded+1, 0b1010)
+	refused(3, wire.MaxValue+1, 1<<20)
+	set(3, wire.MaxValue, 5, 1<<20, wire.MaxValue-wire.MaxRecorded-1, 0b1010)
+	set(1, 10, 6, 0, -wire.MaxRecorded, 0b1000)
+	set(3, 10, 7, 0, -wire.MaxValue, 0)
+	if cap(e.Value(3)) > wire.MaxValues {
+		t.Error("the memory of a large value stays")
+	}
+	set(1, 2000, 8, 1<<20, 2000, 0b10)
+	if n := e.DropApart(); n != 2000 || e.Apart() != 0 || len(e.Value(1)) != 1 {
+		t.Errorf("dropped %d B", n)
+	}
+}
+
+// All values of an entity are one reliable message: those that travel apart are bounded together.
+func TestApartIsBounded(t *testing.T) {
+	c := class(t, wire.Slot{}, wire.Slot{}, wire.Slot{}, wire.Slot{}, wire.Slot{Words: wire.WordInit}, wire.Slot{Words: wire.WordPosition})
+	e := create(New(1, 10), 0, 1, c)
+	for i := range 2 {
+		if _, ok := e.Set(i, make([]byte, wire.MaxValue), 1, 1<<20); !ok {
+			t.Fatal("a large value")
+		}
+	}
+	if _, ok := e.Set(2, make([]byte, wire.MaxValue), 1, 1<<20); ok {
+		t.Fatal("more than one message takes")
+	}
+	for _, i := range []int{4, 5} {
+		if _, ok := e.Set(i, make([]byte, wire.MaxValues), 1, 1<<20); ok {
+			t.Fatal("what must be in the introduction travels apart")
+		}
+		if _, ok := e.Set(i, make([]byte, 950), 1, 1<<20); !ok || e.Apart() != 3 {
+			t.Fatal("what must be in the introduction fits it")
+		}
+		e.Set(i, []byte{0}, 1, 0)
+	}
+	e.Set(3, make([]byte, 800), 1, 0)
+	if grew, ok := e.Set(4, make([]byte, 900), 1, 1<<20); !ok || grew != 800 || e.Apart() != 0b1011 {
+		t.Fatalf("what may travel apart does not make room: %v, grew %d, %b", ok, grew, e.Apart())
 	}
 }
 
@@ -91,12 +139,12 @@ func TestTermsForget(t *testing.T) {
 
 func TestNoAllocations(t *testing.T) {
 	_, e := mixed(t)
-	e.Set(1, []byte{4, 1, 2, 3, 4}, 1)
+	e.Set(1, []byte{4, 1, 2, 3, 4}, 1, 0)
 	b := make([]byte, 0, 100)
 	v, w := []byte{1, 2, 3, 4}, []byte{4, 1, 2, 3, 4}
 	if n := testing.AllocsPerRun(100, func() {
-		e.Set(0, v, 2)
-		e.Set(1, w, 2)
+		e.Set(0, v, 2, 0)
+		e.Set(1, w, 2, 0)
 		b = e.AppendValues(b[:0], e.Class.All)
 	}); n != 0 {
 		t.Fatalf("%v allocations", n)
@@ -118,7 +166,7 @@ func TestR41StampsAscend(t *testing.T) {
 	e.TurnCut()
 	e.SetWaits(3, true)
 	e.Wrote(1, 77)
-	e.Set(1, []byte{1, 2}, 9)
+	e.Set(1, []byte{1, 2}, 9, 0)
 	if !e.Cut() || !e.Waits(3) || e.Waits(2) || e.Captured() != 1<<30 || e.Since(8) != 2 || !e.Overtaken(1, 77) || e.Overtaken(1, 78) {
 		t.Error("what is kept of motion met something else")
 	}

@@ -8,8 +8,10 @@ type Share struct {
 	Player   wire.PlayerID
 	Entities int
 	Classes  int
-	Kinds    int // of events
-	Bytes    int // of class announcements: each is told to every session
+	Kinds    int  // of events
+	Bytes    int  // of class announcements: each is told to every session
+	Apart    int  // bytes of values that travel apart
+	Trusted  bool // an authority's: nothing bounds Apart but the world
 }
 
 // Empty reports whether nothing is left of it.

@@ -86,11 +86,7 @@ func (t *Table) Create(now time.Duration, id wire.ID, inc, term wire.Count, c *C
 		return nil
 	}
 	t.gens[h]++
-	vers := 2 * len(c.Slots)
-	if c.Motion != 0 {
-		vers += motionWords
-	}
-	e := &Entity{ID: id, Inc: inc, Term: term, Class: c, Handle: h, Gen: t.gens[h], vers: make([]uint32, vers), fixed: make([]byte, c.Fixed)}
+	e := &Entity{ID: id, Inc: inc, Term: term, Class: c, Handle: h, Gen: t.gens[h], vers: make([]uint32, c.words), fixed: make([]byte, c.Fixed)}
 	if n := bits.OnesCount64(c.Variable); n > 0 {
 		e.vars = make([][]byte, n)
 		for i := range e.vars {

@@ -31,6 +31,7 @@ const (
 	MsgTravel     = 18 // up: another world, on the same session
 	MsgAudience   = 29 // up, of an authority: who may know of an entity
 	MsgMember     = 30 // up, of an authority: a player into a group, or out of it
+	MsgValueUp    = 19 // up: a value of a driven entity that travels apart
 
 	MsgEventKindUp = 15 // up: a kind of event and its number
 	MsgEventUp     = 16 // up, streams 1 to 8: an event
@@ -58,6 +59,7 @@ const (
 	MsgEventState    = 63 // down: how much may be sent, and what reached nobody
 	MsgDestroyed     = 50 // down: placed entities that stay destroyed
 	MsgAttached      = 51 // down: what a driven entity goes with
+	MsgValue         = 52 // down, stream 9: a value that travels apart
 )
 
 // Entity is a message about one entity. Which fields a type uses is in the table of docs/spec/wire.md; unused fields are

@@ -16,18 +16,22 @@ const Version = 1
 
 // Limits that both ends enforce.
 const (
-	MaxSlots     = 64      // slots of a class (B-010)
-	MaxName      = 128     // bytes of a class, slot, type or world name
-	MaxValues    = 1000    // bytes of all slot values of an entity in wire form: an introduction is one record
-	MaxSegment   = 256     // bytes of a segment's body unless one record is larger
-	MaxViews     = 8       // viewpoints of a session
-	MaxText      = 200     // bytes of a reason
-	MaxType      = 1024    // bytes of the canonical type of a slot
-	MaxClasses   = 1024    // classes a session may announce
-	MaxClass     = 60000   // bytes of a class announcement, so that it is one reliable message under any number
-	MaxHandle    = 1 << 22 // entities of a world
-	MaxCert      = 32      // bytes of a re-announcement certificate
-	MaxDepartIDs = 32      // departures in one report of what was destroyed
+	MaxSlots     = 64         // slots of a class (B-010)
+	MaxName      = 128        // bytes of a class, slot, type or world name
+	MaxValues    = 1000       // bytes of the slot values of an entity in wire form that travel in records: an introduction is one
+	MaxRecorded  = 900        // bytes of one such value; a larger one travels apart
+	MaxValue     = 16<<10 + 3 // bytes of one value that travels apart, with its length
+	MaxApart     = 48 << 10   // bytes of the values of an entity that travel apart: all its values are one reliable message
+	MaxFlying    = 64 << 10   // bytes of values that travel apart and are not acked, in each direction of a session
+	MaxSegment   = 256        // bytes of a segment's body unless one record is larger
+	MaxViews     = 8          // viewpoints of a session
+	MaxText      = 200        // bytes of a reason
+	MaxType      = 1024       // bytes of the canonical type of a slot
+	MaxClasses   = 1024       // classes a session may announce
+	MaxClass     = 60000      // bytes of a class announcement, so that it is one reliable message under any number
+	MaxHandle    = 1 << 22    // entities of a world
+	MaxCert      = 32         // bytes of a re-announcement certificate
+	MaxDepartIDs = 32         // departures in one report of what was destroyed
 )
 
 // Frame kinds of packets. Kinds below 0x10 belong to the session layer; unknown kinds are skipped by length.
@@ -48,6 +52,7 @@ const (
 const (
 	StreamControl = 0 // sessions, classes and everything about entities: one order
 	StreamEvents  = 1 // 1..8: events, hashed by sender and entity
+	StreamValues  = 9 // down: values that travel apart
 )
 
 // ErrMalformed says that bytes do not follow the format.
