@@ -169,7 +169,7 @@ func (p *packer) flush() {
 	pn := p.r.conn.Commit(p.now, p.b, p.records > 0)
 	if p.records > 0 {
 		p.r.sent.commit(pn)
-		p.r.lead = lead{pn: pn}
+		p.r.lead = lead{pn: pn, sent: p.now}
 	}
 	p.out = append(p.out, p.b)
 }

@@ -9,16 +9,17 @@ import "time"
 //	ack apart:                local time + Offset − held, late by what that packet was delayed
 type lead struct {
 	pn      uint64 // last packet with deltas; 0: none since the last answer
+	sent    time.Duration
 	arrived time.Duration
 	ok      bool
 }
 
-// Reached is when, on the relay's clock, the relay got what the last Send with deltas carried. It says it once.
-func (r *Registry) Reached() (at time.Duration, ok bool) {
-	if at, ok = r.lead.arrived, r.lead.ok; ok {
+// Reached tells when the last Send with deltas was, and when, on the relay's clock, the relay got what it carried. It says it once.
+func (r *Registry) Reached() (sent, arrived time.Duration, ok bool) {
+	if sent, arrived, ok = r.lead.sent, r.lead.arrived, r.lead.ok; ok {
 		r.lead = lead{}
 	}
-	return at, ok
+	return sent, arrived, ok
 }
 
 // arrivedApart takes the ack of a packet.

@@ -5,69 +5,57 @@ import "time"
 // maxShift is how far a replication tick moves toward the relay's flush: little enough that nobody sees it.
 const maxShift = 2 * time.Millisecond
 
-// How much before a flush what a client sends should arrive, and how its lead follows what the relay tells.
+// How much before a flush what a client sends should arrive.
 const (
-	leadSafe   = 2 * time.Millisecond
-	leadWindow = 16                   // ticks over which the shortest wait counts
-	leadMost   = 8 * time.Millisecond // allowed for jitter before the relay told anything
+	leadSafe = 2 * time.Millisecond
+	leadVary = 4 * time.Millisecond // most that is allowed for before the relay told anything
+	leadMost = 2 * time.Second      // what a way takes and clocks differ by changes no more than that from one tick to the next
 )
 
-// phase is how far ahead of its estimate of the relay's flush a client sends. The estimate stands on round trips, which hold more
-// than the way up; how long the client's changes really waited for the flush corrects it.
+// phase is the way up as the relay tells it: what leaves at t of the client's clock arrives at t + shift of the relay's. Both clocks, the
+// way, and what the client takes to send are in it; round trips would hold the way down as well, the relay's work in a flush, and the
+// client's wait for a processor.
 type phase struct {
-	lead  time.Duration
-	worst time.Duration // shortest wait of this window
-	n     int
-	set   bool
+	shift, vary time.Duration // mean, and mean deviation, as of a round trip (RFC 6298)
+	told        bool
 }
 
-// waited takes how long the last changes had to wait for their flush; less than nothing: they came after it. A wait of less than
-// leadSafe may become a missed flush, so the lead grows at once; it shrinks when all of a window waited for so long that the next
-// frame would have done.
-func (p *phase) waited(wait, frame time.Duration) {
-	if p.n == 0 || wait < p.worst {
-		p.worst = wait
-	}
-	p.n++
-	switch spare := p.worst - frame - leadSafe; {
-	case wait < leadSafe:
-		p.lead, p.n = p.lead+min(maxShift, leadSafe-wait), 0
-	case spare > 2*maxShift: // far off: no need to watch for long
-		p.lead, p.n = p.lead-maxShift, 0
-	case p.n >= leadWindow:
-		p.lead, p.n = p.lead-min(maxShift, max(spare, 0)), 0
+// guess is for before the relay told: as if all of the round trip were the way up, for too early is better than too late.
+func (p *phase) guess(offset, rtt, jitter time.Duration) {
+	if !p.told {
+		p.shift, p.vary = offset+rtt, min(jitter, leadVary)
 	}
 }
 
-// ahead is how long before the next multiple of an interval a time is, less than nothing if it is shortly after one.
-func ahead(at, interval time.Duration) time.Duration {
-	if at = -at % interval; at < 0 {
-		at += interval
+// reached takes when something left and when it arrived.
+func (p *phase) reached(sent, arrived time.Duration) {
+	d := arrived - sent - p.shift
+	if !p.told || d.Abs() > leadMost { // another clock
+		p.shift, p.told = p.shift+d, true
+		return
 	}
-	if at > interval*3/4 {
-		at -= interval
-	}
-	return at
+	p.vary += (d.Abs() - p.vary) / 8
+	p.shift += d / 8
 }
 
-// Shift is how far to shift the next replication tick, so that what it sends arrives shortly before the relay flushes, and a frame
-// earlier, since a tick waits for the next call of the game. It is to be asked once a tick.
+// before is how long before its flush what a client sends at the beginning of a tick should arrive at most: a tick waits for the next
+// call of Tick, which is up to a frame later.
+func (p *phase) before(frame time.Duration) time.Duration { return leadSafe + 2*p.vary + frame }
+
+// Shift is how far to shift the next replication tick, so that what it sends arrives shortly before the relay flushes. It is to be
+// asked once a tick.
 func (r *Registry) Shift(next, interval, frame, rtt, jitter time.Duration) time.Duration {
 	offset, ok := r.Offset()
-	arrived, told := r.Reached()
+	sent, arrived, told := r.Reached()
 	if !ok {
 		return 0
 	}
 	p := &r.phase
-	switch {
-	case !p.set:
-		p.set, p.lead = true, min(2*jitter, leadMost)
-	case told:
-		p.waited(ahead(arrived, interval), frame)
+	p.guess(offset, rtt, jitter)
+	if told {
+		p.reached(sent, arrived)
 	}
-	p.lead = max(-rtt-frame, min(p.lead, interval/2))
-	before := min(leadSafe+frame+p.lead, interval/2)
-	return toward(next+offset+rtt, -before, interval)
+	return toward(next+p.shift, -min(p.before(frame), interval/2), interval)
 }
 
 // toward is the step, maxShift at most, that brings the phase of at within period closer to want.

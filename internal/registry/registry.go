@@ -121,7 +121,7 @@ type Registry struct {
 	timeMS    uint32
 	clock     motion.Filter
 	lead      lead
-	phase     phase // to the relay's flush; it outlives a session
+	phase     phase // to the relay's flush
 	cur       wire.Flush
 	curPN     uint64
 	hasCur    bool
