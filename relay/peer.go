@@ -29,10 +29,10 @@ type peer struct {
 
 	// Of a peer that entered.
 	entered bool
+	epoch   uint8 // of the world, +1 per travel
 	world   *world
 	member  *member
 	sess    *shard.Session
-	epoch   uint8  // of the world, +1 per travel
 	fence   uint64 // packets before this number are of the world before
 	travels allowance
 
@@ -42,8 +42,8 @@ type peer struct {
 	undropped       int           // drops not logged since the last that was
 
 	// Of a peer that must end: set inside the handler, done when the packet is.
-	code wire.CloseCode
 	text string
+	code wire.CloseCode // 0: it need not
 
 	// Of a peer that is told goodbye.
 	over      bool
