@@ -123,8 +123,13 @@ func (o *Session) guardApart() {
 	}
 	o.landed()
 	for i := range o.apart {
-		if e := o.shard.table.ByHandle(o.apart[i].handle); e != nil && !o.shard.admits(o, e) {
-			o.withdraw(e.Handle)
+		e := o.shard.table.ByHandle(o.apart[i].handle)
+		if e == nil || o.shard.admits(o, e) {
+			continue
+		}
+		o.withdraw(e.Handle)
+		if p := o.pairs.get(e.Handle); p != nil && p.state == known {
+			o.dirty(p, e, 1<<o.apart[i].slot) // it may be admitted again before it is told to forget the entity
 		}
 	}
 }
