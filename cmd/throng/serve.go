@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/inspect"
+	"github.com/throng-dev/throng/internal/load"
 	"github.com/throng-dev/throng/relay"
 	"github.com/throng-dev/throng/token"
 )
@@ -50,6 +51,7 @@ func (c *serveCommand) Run(ctx context.Context, con console) error {
 	if c.JSON {
 		log = slog.New(slog.NewJSONHandler(con.err, nil))
 	}
+	load.Thrift()
 	r, err := relay.New(relay.Config{
 		Default: relay.World{
 			ChunkSize: c.Chunk, Reach: c.Reach, PropertyReach: c.PropertyReach, Flat: c.Flat, PassThrough: c.PassThrough, Trust: c.Trust,

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"sync"
 	"time"
@@ -164,11 +165,20 @@ func FieldWorld(flush, silence time.Duration) relay.World {
 	return relay.World{ChunkSize: ChunkSize, Reach: Reach, Flat: true, Flush: flush, Silence: silence, Keyframe: -1}
 }
 
+// Thrift is how the process of a relay collects garbage, unless GOGC says otherwise. In play it makes next to none, so that half the room
+// for it costs no time; what thousands who come together leave behind, an idle relay keeps.
+func Thrift() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
+	}
+}
+
 func (o *Order) startRelay(errs io.Writer) (job, error) {
 	key, err := token.ParseKey(o.Key)
 	if err != nil {
 		return nil, err
 	}
+	Thrift()
 	r, err := relay.New(relay.Config{
 		Worlds: map[string]relay.World{Level: FieldWorld(o.Flush, o.Silence)},
 		Key:    key, Settle: -1, MaxSessions: o.Clients + 64,
