@@ -91,7 +91,7 @@ func (w *World) listen() {
 			w.mu.Lock()
 			if !w.closed {
 				now := w.now()
-				w.conn, w.sess = n.conn, session.New(session.Config{})
+				w.conn, w.sess = n.conn, session.New(session.Config{Prompt: true})
 				w.reg.Connect(now, w.sess)
 				w.flush(now, false)
 			}

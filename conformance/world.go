@@ -237,7 +237,7 @@ func (w *world) join(p *player) {
 	}
 	p.joined++
 	p.state = on
-	p.conn = session.New(session.Config{})
+	p.conn = session.New(session.Config{Prompt: true})
 	p.reg.Connect(w.Now(), p.conn)
 	w.senior++
 	r := &route{w: w, p: p, conn: session.New(session.Config{}), senior: w.senior}

@@ -78,7 +78,7 @@ func sinkClass() *wire.Class {
 func newSink(m *meter, name string, seed uint64, side float64) *sink {
 	k := &sink{seat: m.seat(), all: &m.sinks, name: name, rng: rand.New(rand.NewPCG(seed, 2)), side: side}
 	k.at = somewhere(k.rng, side)
-	k.sess = session.New(session.Config{})
+	k.sess = session.New(session.Config{Prompt: true})
 	if k.all.class == nil {
 		k.all.class = sinkClass()
 		k.all.lend = k.all.buffer

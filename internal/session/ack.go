@@ -13,6 +13,7 @@ const (
 	ackAfter     = 16
 	ackWithin    = 20 * time.Millisecond // below ptoMargin: timers are late, and on a path without delay the two would race
 	ackReliable  = 10 * time.Millisecond
+	ackGap       = 5 * time.Millisecond // between two that leave at once: a flush may come in many packets
 	maxAckDelay  = 255
 	ackDelayUnit = time.Millisecond
 )
@@ -129,17 +130,25 @@ func shortUvarint(b []byte) (v uint64, n int) {
 // acks decides when the other end must hear what arrived.
 type acks struct {
 	due    time.Duration // when owed becomes urgent
+	leftAt time.Duration // when the last left
 	topAt  time.Duration // when the window's top arrived
 	count  int           // eliciting packets since the last ack left
 	owed   bool
 	repeat bool // a packet with acks may have been lost: say it again with the next, but do not hurry
 }
 
-func (a *acks) received(now time.Duration, prompt bool) {
-	within := ackWithin
-	if prompt {
-		within = ackReliable
+// ackWait is how long the ack of a packet may wait for one to ride in.
+func (c *Conn) ackWait(now time.Duration, prompt bool) time.Duration {
+	switch {
+	case c.cfg.Prompt && c.losses.in:
+		return max(0, c.acks.leftAt+ackGap-now)
+	case prompt:
+		return ackReliable
 	}
+	return ackWithin
+}
+
+func (a *acks) received(now, within time.Duration) {
 	if !a.owed || now+within < a.due {
 		a.due = now + within
 	}
@@ -147,7 +156,10 @@ func (a *acks) received(now time.Duration, prompt bool) {
 	a.count++
 }
 
-func (a *acks) sent() { a.owed, a.repeat, a.count = false, false, 0 }
+// sent notes that a packet with acks left. On a path that loses packets the next says them again.
+func (a *acks) sent(now time.Duration, lossy bool) {
+	a.owed, a.repeat, a.count, a.leftAt = false, a.owed && lossy, 0, now
+}
 
 func (a *acks) urgent(now time.Duration) bool {
 	return a.owed && (a.count >= ackAfter || now >= a.due)

@@ -50,6 +50,8 @@ func (c *Conn) Held(pn uint64) (time.Duration, bool) {
 func (c *Conn) settle(now time.Duration, a *ackBlock, h Handler) {
 	third, largest := a.third(), a.largest()
 	c.newest = newest{pn: largest, held: time.Duration(a.delay) * ackDelayUnit, in: c.stats.Received}
+	c.losses.out = a.missing() >= lossyFrom
+	c.rtt.hurry = c.losses.out
 	if c.quiet.pn == largest {
 		c.rtt.sample(now-c.quiet.at, a.delay)
 		c.quiet.pn = 0
@@ -68,13 +70,19 @@ func (c *Conn) settle(now time.Duration, a *ackBlock, h Handler) {
 			}
 			continue
 		}
+		told := c.losses.holeAt < f.at // else an ack before this one may have been lost
 		if f.pn == largest {
 			c.rtt.sample(now-f.at, a.delay)
+			if told {
+				c.rtt.holds(a.delay)
+			}
 		}
 		c.backoff = 0
 		if f.state == late {
 			f.state = settled
-			c.rtt.late(now - f.at)
+			if told {
+				c.rtt.late(now - f.at)
+			}
 			c.stats.Spurious++
 			continue
 		}
@@ -128,8 +136,7 @@ func (c *Conn) patience(f *flight) time.Duration {
 	return c.rtt.pto() << min(f.back, c.backoff)
 }
 
-// Expire reports packets whose probe timer ran out as lost. The timer is 2·srtt + 4·rttvar + 25 ms; it doubles,
-// twice at most, while nothing is acked, but not for the first three tries of a small reliable frame.
+// Expire reports packets whose probe timer ran out as lost. The timer is that of rtt.pto; it doubles, twice at most, while nothing is acked, but not for the first three tries of a small reliable frame.
 func (c *Conn) Expire(now time.Duration, h Handler) {
 	if c.flying == 0 {
 		return

@@ -64,11 +64,11 @@ func TestSlowPathIsLearnt(t *testing.T) {
 	}
 }
 
-// the probe timer is 2·srtt + 4·rttvar + 25 ms and doubles twice at most while nothing is acked.
+// the probe timer is srtt + 4·rttvar + 25 ms and doubles twice at most while nothing is acked.
 func TestR12ProbeTimer(t *testing.T) {
 	p := newPair(t, 1, Config{KeepAlive: -1}, weather{loss: 1})
 	a := p.ends[0]
-	pto := 425 * time.Millisecond // of the guess: 2·100 + 4·50 + 25
+	pto := 325 * time.Millisecond // of the guess: 100 + 4·50 + 25
 	for n, want := range []time.Duration{pto, 2 * pto, 4 * pto, 4 * pto, 4 * pto} {
 		p.flush(0, true)
 		p.flush(0, true) // a burst doubles once
@@ -155,7 +155,7 @@ func TestR50NoBackoffAtFirst(t *testing.T) {
 			last = n
 		}
 	}
-	pto, twin := 425*time.Millisecond, 25*time.Millisecond
+	pto, twin := 325*time.Millisecond, 25*time.Millisecond
 	for n, want := range []time.Duration{pto, pto, pto, pto, 2 * pto, 4 * pto} {
 		if got := tries[n+1] - tries[n]; got < want || got > want+twin+2*time.Millisecond {
 			t.Errorf("probe %d after %v, want %v", n+1, got, want)

@@ -46,9 +46,11 @@ func (c *Conn) Receive(now time.Duration, payload []byte, h Handler) error {
 	if pn > c.window.top {
 		c.acks.topAt = now
 	}
+	c.losses.arrives(now, pn, &c.window)
 	c.window.add(pn)
+	c.losses.in = c.window.missing() >= lossyFrom
 	if t.eliciting {
-		c.acks.received(now, t.prompt)
+		c.acks.received(now, c.ackWait(now, t.prompt))
 	}
 	if a.n > 0 {
 		c.settle(now, &a, h)

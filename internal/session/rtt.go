@@ -9,6 +9,7 @@ const (
 	maxSample = 4 * time.Second
 
 	ptoMargin  = 25 * time.Millisecond // an ack may wait that long; ours waits ackWithin
+	ptoSlack   = 4 * time.Millisecond  // what timers of both ends are late by
 	maxMargin  = 10 * ptoMargin
 	maxBackoff = 2 // doublings: at most 4×
 )
@@ -16,11 +17,13 @@ const (
 // rtt estimates the round trip as TCP does (RFC 6298): means with gains 1/8 and 1/4.
 type rtt struct {
 	srtt, rttvar time.Duration
-	margin       time.Duration // what the other end takes to ack, as far as the timer must know
+	learnt       time.Duration // what the other end takes to ack, where that is longer than it should be
+	held         time.Duration // how long it held acks back lately
+	hurry        bool          // the path loses packets: the timer is as short as it can be
 	sampled      bool
 }
 
-func (r *rtt) init() { r.srtt, r.rttvar, r.margin = guessedRTT, guessedRTT/2, ptoMargin }
+func (r *rtt) init() { r.srtt, r.rttvar = guessedRTT, guessedRTT/2 }
 
 // sample takes the time from a packet's send to its ack, and how long the other end says it held the ack back.
 func (r *rtt) sample(took time.Duration, delay uint8) {
@@ -41,12 +44,32 @@ func (r *rtt) sample(took time.Duration, delay uint8) {
 // coarse or its machine is busy, would on a fast path have every packet reported lost: samples do not show it, since it says how
 // long it held the ack back.
 func (r *rtt) late(took time.Duration) {
-	need := took - 2*r.srtt - 4*r.rttvar
-	r.margin = min(max(r.margin, need+need/4), maxMargin)
+	need := took - r.srtt - r.spread()
+	r.learnt = min(max(r.learnt, need+need/4), maxMargin)
 }
 
 // onTime forgets slowly what late has learned.
-func (r *rtt) onTime() { r.margin -= (r.margin - ptoMargin) / 64 }
+func (r *rtt) onTime() { r.learnt -= r.learnt / 64 }
 
-// pto is how long a packet may go unacked before it counts as lost.
-func (r *rtt) pto() time.Duration { return 2*r.srtt + 4*r.rttvar + r.margin }
+// holds takes how long the other end says it held an ack back; of what it held longest something stays for a while.
+func (r *rtt) holds(delay uint8) {
+	r.held = max(time.Duration(delay)*ackDelayUnit, r.held-r.held/16)
+}
+
+// spread is how much longer than srtt a round trip may take.
+func (r *rtt) spread() time.Duration {
+	if r.hurry {
+		return 2 * r.rttvar
+	}
+	return 4 * r.rttvar
+}
+
+// pto is how long a packet may go unacked before it counts as lost: srtt + 4·rttvar + 25 ms. On a path that loses packets it is
+// srtt + 2·rttvar and what the other end needs to ack.
+func (r *rtt) pto() time.Duration {
+	margin := ptoMargin
+	if r.hurry {
+		margin = min(margin, r.held+ptoSlack)
+	}
+	return r.srtt + r.spread() + max(margin, r.learnt)
+}

@@ -79,6 +79,9 @@ type Config struct {
 	Window int
 	// MaxPayload is the most bytes a packet has on a good path. Zero means 1200.
 	MaxPayload int
+	// Prompt makes acks leave at once while the path loses packets, so that the other end soon knows what to say again. They then find
+	// fewer packets to ride in: it is for an end that hears more than it says.
+	Prompt bool
 	// KeepAlive is the time without a send after which a ping is due. Zero means 1.5 s, negative never.
 	KeepAlive time.Duration
 }
@@ -138,6 +141,7 @@ type Conn struct {
 	backoff  uint8
 	backedAt time.Duration
 	path     path
+	losses   losses
 
 	// Receiving.
 	window   window
@@ -158,7 +162,7 @@ func New(cfg Config) *Conn {
 
 // Init makes c a fresh end of a session.
 func (c *Conn) Init(cfg Config) {
-	*c = Conn{cfg: cfg.withDefaults(), next: 1}
+	*c = Conn{cfg: cfg.withDefaults(), next: 1, losses: losses{holeAt: -1}}
 	c.rtt.init()
 	c.path.init(c.cfg.MaxPayload)
 }
