@@ -196,7 +196,7 @@ func (p *player) fresh() {
 	if p.w.opt.Log && p.w.opt.Trace {
 		sink = traced{p}
 	}
-	p.reg = registry.New(registry.Config{Trace: sink, Encode: p.encode, Nonce: p.w.writes << 8, World: p.relay().name(), Agent: "sim",
+	p.reg = registry.New(registry.Config{Trace: sink, Encode: p.encode, Nonce: p.w.writes<<8 | uint32(p.i)<<28, World: p.relay().name(), Agent: "sim",
 		MaxEntities: p.w.mode.Room, Faults: p.w.opt.Client})
 	p.classes = p.classes[:0]
 	for _, c := range classes {
