@@ -125,7 +125,9 @@ func (r *Registry) Send(now time.Duration, tick bool, limit, headroom int, buffe
 	if tick && r.Welcomed {
 		r.tick++
 		r.landed()
+		first := len(p.out)
 		p.deltas()
+		p.twin(first)
 	}
 	p.once()
 	p.flush()
@@ -147,6 +149,7 @@ type packer struct {
 	buffer   Buffers
 	out      [][]byte
 	b        []byte
+	frames   int // where the frames of b start that are not reliable
 	open     bool
 	frame    int // where the open KindDeltas frame starts
 	class    *Class
@@ -157,7 +160,7 @@ type packer struct {
 func (p *packer) begin() {
 	r := p.r
 	p.b = r.conn.AppendReliable(p.now, r.conn.Begin(p.now, p.buffer()), p.limit)
-	p.open, p.class, p.records = true, nil, 0
+	p.open, p.frames, p.class, p.records = true, len(p.b), nil, 0
 }
 
 func (p *packer) flush() {
@@ -292,57 +295,9 @@ func (p *packer) length() int {
 	return len(p.b) - p.headroom
 }
 
-// sentLog remembers the deltas in flight.
-type sentLog struct {
-	packets map[uint64][]sentRef
-	refs    []sentRef
-	free    [][]sentRef
-}
-
-type sentRef struct {
-	c    *Copy
-	term wire.Count
-	mask uint64
-	cut  bool
-}
-
-// add puts a record into the packet at hand.
-func (l *sentLog) add(s sentRef) {
-	s.c.fly(s.mask)
-	l.refs = append(l.refs, s)
-}
-
-func (l *sentLog) commit(pn uint64) {
-	if l.packets == nil {
-		l.packets = make(map[uint64][]sentRef)
-	}
-	var s []sentRef
-	if n := len(l.free); n > 0 {
-		s, l.free = l.free[n-1], l.free[:n-1]
-	}
-	l.packets[pn] = append(s[:0], l.refs...)
-	l.refs = l.refs[:0]
-}
-
-func (l *sentLog) take(pn uint64) []sentRef {
-	refs, ok := l.packets[pn]
-	if ok {
-		delete(l.packets, pn)
-		for _, s := range refs {
-			if p := s.c.proof; p != nil {
-				p.land()
-			}
-		}
-		if len(l.free) < 16 {
-			l.free = append(l.free, refs)
-		}
-	}
-	return refs
-}
-
 // lostPacket: what a lost packet carried goes out again as current values.
 func (r *Registry) lostPacket(pn uint64) {
-	refs := r.sent.take(pn)
+	refs := r.sent.lost(pn)
 	if len(refs) > 0 {
 		r.stats.Lost++
 	}
@@ -366,7 +321,7 @@ type handler Registry
 func (h *handler) Acked(pn uint64) {
 	(*Registry)(h).arrivedApart(pn)
 	h.confirmed = max(h.now, 1)
-	h.sent.take(pn)
+	h.sent.acked(pn)
 }
 func (h *handler) Lost(pn uint64)                          { (*Registry)(h).lostPacket(pn) }
 func (h *handler) Frame(pn uint64, kind byte, body []byte) { (*Registry)(h).Frame(pn, kind, body) }

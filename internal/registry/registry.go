@@ -71,7 +71,8 @@ type Stats struct {
 	Waiting, Stale, Rejected                uint64 // while waiting for a baseline; of an older incarnation or term; fields the relay does not apply
 	Beats                                   uint64 // records sent that carried nothing
 	Uninvited                               uint64 // by those who may not, to what is driven here
-	Lost                                    uint64 // packets of deltas lost on the way up
+	Lost                                    uint64 // packets of deltas lost on the way up, and their twins
+	Twins                                   uint64 // packets of deltas sent a second time
 }
 
 // Registry belongs to one goroutine at a time.
@@ -121,7 +122,8 @@ type Registry struct {
 	timeMS    uint32
 	clock     motion.Filter
 	lead      lead
-	phase     phase // to the relay's flush
+	phase     phase         // to the relay's flush
+	ticked    time.Duration // last Send with tick
 	cur       wire.Flush
 	curPN     uint64
 	hasCur    bool
