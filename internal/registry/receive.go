@@ -187,6 +187,9 @@ func (r *Registry) intro(pn uint64, m *wire.Intro) error {
 	}
 	made = made || c.old
 	lostDrive := c.drives || c.waiting || c.old || c.Inc != m.Inc
+	if c.Handle != m.Handle || c.Gen != m.Gen { // it came back, and its departure was overtaken: what it went with then is over
+		c.unbind()
+	}
 	r.handles.free(c)
 	c.Inc, c.Handle, c.Gen, c.Chunk = m.Inc, m.Handle, m.Gen, m.Chunk
 	r.rises(m.ID, m.Inc)
