@@ -42,6 +42,7 @@ var planted = []struct {
 	{"R-33 edge forgotten", "tiny budget", Options{Relay: shard.Faults{EdgeForgotten: true}}},
 	{"R-33 mark forgotten", "tiny budget", Options{Relay: shard.Faults{MarkForgotten: true}}},
 	{"R-34 who is near is overlooked", "one lane", Options{Relay: shard.Faults{NearForgotten: true}}},
+	{"R-13 what is not mended is forgotten", "one lane", Options{Relay: shard.Faults{MendForgotten: true}}},
 	{"R-51 an event does not wait for the introduction", "events", Options{Relay: shard.Faults{EventEarly: true}}},
 	{"R-51 an event overtakes the announcement", "events", Options{Relay: shard.Faults{EventOvertakes: true}}},
 	{"R-52 an event does not wait for values", "events", Options{Relay: shard.Faults{EventBlind: true}}},
@@ -56,6 +57,8 @@ var planted = []struct {
 
 // seldom are faults that few programs find, and how many find nothing at first: they are not played every time.
 var seldom = map[string]uint64{
+	"R-13 lists gone, loss forgotten":           3000,
+	"R-13 what is not mended is forgotten":      6400,
 	"R-14 binds and assigns without stamp":      5700,
 	"R-16 announcement lost to an introduction": 3200,
 	"R-16 bind without nonce":                   2400,

@@ -32,6 +32,7 @@ type Replication struct {
 	Segments, SegmentRecords      uint64 // built, once for all observers
 	SegmentCopies, RecordCopies   uint64 // copied into packets
 	CatchUps                      uint64 // of the segments, blobs built for those who lacked the same
+	Mends                         uint64 // sessions told between two flushes what they lost
 	Held, Late                    uint64 // chunks that an observer's budget held back; of these, those that waited longer than MaxStale
 	OwnRecords, Intros, Departs   uint64 // for one observer each
 	Lost, ListsGone               uint64 // packets reported lost; of these, after it was forgotten what they carried
@@ -63,6 +64,7 @@ func (r *Replication) add(s shard.Stats) {
 	r.SegmentCopies += s.SegmentCopies
 	r.RecordCopies += s.RecordCopies
 	r.CatchUps += s.CatchUps
+	r.Mends += s.Mends
 	r.Held += s.Held
 	r.Late += s.Late
 	r.OwnRecords += s.OwnRecords

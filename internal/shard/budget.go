@@ -20,6 +20,7 @@ type budget struct {
 
 	judged      time.Duration
 	acked, lost int           // packets since then
+	spurious    uint64        // of all that were reported lost, those acked later
 	loss        float64       // share of packets lost, over about two seconds
 	base        time.Duration // round trip of the path when nothing waits in it; 0: not known
 	badSince    time.Duration // since when most is lost; 0: it is not
@@ -96,6 +97,12 @@ func (b *budget) due(flying int) time.Duration {
 		at = min(at, b.badSince+lossyFor+1)
 	}
 	return max(at, b.judged+judgeEvery)
+}
+
+// late takes how many packets were acked after they had been reported lost: the path bore them.
+func (b *budget) late(spurious uint64) {
+	n := min(int(spurious-b.spurious), b.lost)
+	b.lost, b.acked, b.spurious = b.lost-n, b.acked+n, spurious
 }
 
 // judge adapts the rate, a few times a second: it falls by a quarter while packets are lost or wait in a queue, and grows by a

@@ -66,6 +66,7 @@ type bundler struct {
 	headed bool // the packet has its KindFlush frame
 	fresh  int  // length right after the head
 	paid   int  // bytes of the packet that the budget has paid for
+	mends  bool // between two flushes
 	run    run
 }
 
@@ -145,6 +146,7 @@ func (s *Shard) bundle(o *Session, out []transport.Datagram) []transport.Datagra
 		w.base = o.views[0]
 	}
 	o.budget.refill(s.now)
+	o.lacking = false
 	if !o.ready { // what an end hears of entities before it has taken the Welcome is of another world to it
 	} else if !o.silent {
 		o.catchUp()
@@ -268,24 +270,27 @@ func (w *bundler) ownRecords() {
 			o.sent.own = append(o.sent.own, ownRef{handle: e.Handle, kind: refRole})
 			it.role = false
 		}
-		if it.tie {
+		if it.tie && !w.mends { // it may be newer than the flush
 			s.scratch.frame = s.tieFrame(s.scratch.frame[:0], e)
 			w.frame(wire.KindTie, s.scratch.frame)
 			o.sent.own = append(o.sent.own, ownRef{handle: e.Handle, kind: refTie})
 			it.tie = false
 		}
 		it.mask &= s.visible(e)
-		if mask := it.mask &^ e.Apart(); mask != 0 && o.budget.left() {
+		if mask := w.due(p, e, it.mask) &^ e.Apart(); mask != 0 && o.budget.left() {
 			w.record(e, mask)
 			o.sent.own = append(o.sent.own, ownRef{handle: e.Handle, kind: refDelta, mask: mask})
 			s.stats.OwnRecords++
 			it.mask &^= mask
 		}
-		if it.mask != 0 {
+		if it.mask != 0 && !w.mends {
 			it.mask = w.apart(e, it.mask)
 		}
+		if w.mends && s.cfg.Faults.MendForgotten {
+			it.mask = 0
+		}
 		p.pkt = 0
-		if it.mask != 0 {
+		if it.mask != 0 || it.tie {
 			keep = append(keep, it)
 			p.pkt = uint32(len(keep))
 		}
@@ -317,7 +322,7 @@ func (w *bundler) introductions() {
 	keep = o.intros[:0]
 	for _, h := range o.intros {
 		p, e := o.pairs.get(h), s.table.ByHandle(h)
-		if !o.budget.left() || !o.resolves(e.Class) {
+		if !o.budget.left() || !o.resolves(e.Class) || w.mends && e.Dirty != 0 {
 			keep = append(keep, h)
 			continue
 		}

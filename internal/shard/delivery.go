@@ -140,6 +140,7 @@ func (o *Session) Lost(pn uint64) {
 		return
 	}
 	s.stats.Lost++
+	o.lacking = true
 	for _, r := range t.own {
 		p := o.pairs.get(r.handle)
 		if p == nil {
@@ -175,13 +176,14 @@ func (o *Session) Lost(pn uint64) {
 }
 
 // lack is told of a segment that the observer does not have. If it held much of its chunk the observer's backlog begins there, and
-// a catch-up blob takes the place of the next flush's segments; what has left the chunk, and a little, becomes dirty singly.
+// a catch-up blob takes the place of the next flush's segments; what has left the chunk, and a little, becomes dirty singly. So
+// does all of it on a path that loses packets, where each observer lacks something else, and a mend can tell it sooner.
 func (o *Session) lack(g *segment, ents []listed) {
 	s := o.shard
 	if !s.retains() {
 		return
 	}
-	much := o.covers(g) && 4*len(ents) > s.population(g.place)
+	much := !(o.conn.Loses() && o.budget.rich()) && o.covers(g) && 4*len(ents) > s.population(g.place)
 	if much {
 		o.marks.set(g.place, g.since, s.now, true)
 		s.work = true

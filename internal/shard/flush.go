@@ -103,7 +103,7 @@ func (s *Shard) FlushTo(now time.Duration, out []transport.Datagram, send func([
 		s.buildBlob()
 		s.callNear()
 	}
-	s.wake = s.nextTimer()
+	s.wake, s.mendable = s.nextTimer(), mendable{}
 	list, first := s.turns(full)
 	if s.cfg.Overlooked != nil {
 		s.overlooked(full)
@@ -171,9 +171,12 @@ func (s *Shard) serve(o *Session, full bool, out []transport.Datagram) []transpo
 	o.release()
 	o.passEvents()
 	o.tellEvents()
-	if full {
+	switch {
+	case full:
 		out = s.bundle(o, out)
-	} else {
+	case s.mends(o):
+		out = s.mend(o, out)
+	default:
 		if !o.looked && len(s.moved) == 0 {
 			o.endMark() // what it waited for may have become its own to drive
 		}

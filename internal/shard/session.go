@@ -76,6 +76,7 @@ type Session struct {
 	entered            time.Duration
 	budget             budget
 	marks              marks
+	lacking            bool   // a packet was lost since the last flush or mend
 	starved            bool   // the last flush did not fit the budget
 	skipped            uint32 // first flush it was not sent because it was silent; 0: none
 	epoch              uint8
@@ -217,6 +218,7 @@ func (o *Session) assess() {
 	if o.silent {
 		return
 	}
+	o.budget.late(o.conn.Stats().Spurious)
 	srtt, _ := o.conn.RTT()
 	if err := o.budget.judge(o.shard.now, srtt, o.conn.InFlight()); err != nil && o.closing == nil {
 		o.closing = err

@@ -94,6 +94,7 @@ type Faults struct {
 	NotShared      bool // every observer's records are made for it alone: breaks nothing, and shows what sharing saves
 	NearForgotten  bool // nobody is looked for who has in reach what changed
 	MarkForgotten  bool // what does not fit the budget is not noted
+	MendForgotten  bool // what a mend leaves to the next flush is left to nobody
 }
 
 // DefaultProfile is what a world gets that asks for nothing else (B-074).
@@ -111,6 +112,7 @@ type Stats struct {
 	SegmentCopies, RecordCopies     uint64 // copied into packets
 	Apart                           uint64 // values that travelled apart
 	CatchUps                        uint64 // catch-up blobs built
+	Mends                           uint64 // sessions mended between flushes
 	Held, Late                      uint64 // chunks that an observer's budget held back; of them, those that waited longer than MaxStale
 	OwnRecords, Intros, Departs     uint64
 	Lost, ListsGone                 uint64
@@ -190,17 +192,19 @@ type Shard struct {
 	blob    blob
 	lists   lists
 	packets packetPool
-	scratch scratch
-	passed  time.Duration // last Flush that did something
-	calm    time.Duration // last moment at which there was no work
-	wake    time.Duration // when a session or a timer wants a pass
-	load    float64       // changes in about half a second
-	work    bool          // somebody is due something about entities
-	retry   bool          // what is due did not fit the budget
-	urgent  bool          // something reliable waits
-	front   uint32        // grows with every flush, by as much as who is first moves on
-	lateAt  time.Duration // when to look again for who holds what died long ago
-	stats   Stats
+
+	mendable mendable
+	scratch  scratch
+	passed   time.Duration // last Flush that did something
+	calm     time.Duration // last moment at which there was no work
+	wake     time.Duration // when a session or a timer wants a pass
+	load     float64       // changes in about half a second
+	work     bool          // somebody is due something about entities
+	retry    bool          // what is due did not fit the budget
+	urgent   bool          // something reliable waits
+	front    uint32        // grows with every flush, by as much as who is first moves on
+	lateAt   time.Duration // when to look again for who holds what died long ago
+	stats    Stats
 }
 
 type classKey struct {
