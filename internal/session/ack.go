@@ -13,7 +13,7 @@ const (
 	ackAfter     = 16
 	ackWithin    = 20 * time.Millisecond // below ptoMargin: timers are late, and on a path without delay the two would race
 	ackReliable  = 10 * time.Millisecond
-	ackGap       = 5 * time.Millisecond // between two that leave at once: a flush may come in many packets
+	ackGap       = 5 * time.Millisecond // after a packet: a flush may come in many, of which not each is acked at once
 	maxAckDelay  = 255
 	ackDelayUnit = time.Millisecond
 )
@@ -130,7 +130,6 @@ func shortUvarint(b []byte) (v uint64, n int) {
 // acks decides when the other end must hear what arrived.
 type acks struct {
 	due    time.Duration // when owed becomes urgent
-	leftAt time.Duration // when the last left
 	topAt  time.Duration // when the window's top arrived
 	count  int           // eliciting packets since the last ack left
 	owed   bool
@@ -141,7 +140,7 @@ type acks struct {
 func (c *Conn) ackWait(now time.Duration, prompt bool) time.Duration {
 	switch {
 	case c.cfg.Prompt && c.losses.in:
-		return max(0, c.acks.leftAt+ackGap-now)
+		return max(0, c.lastSent+ackGap-now)
 	case prompt:
 		return ackReliable
 	}
@@ -157,9 +156,7 @@ func (a *acks) received(now, within time.Duration) {
 }
 
 // sent notes that a packet with acks left. On a path that loses packets the next says them again.
-func (a *acks) sent(now time.Duration, lossy bool) {
-	a.owed, a.repeat, a.count, a.leftAt = false, a.owed && lossy, 0, now
-}
+func (a *acks) sent(lossy bool) { a.owed, a.repeat, a.count = false, a.owed && lossy, 0 }
 
 func (a *acks) urgent(now time.Duration) bool {
 	return a.owed && (a.count >= ackAfter || now >= a.due)

@@ -18,7 +18,7 @@ const (
 type rtt struct {
 	srtt, rttvar time.Duration
 	learnt       time.Duration // what the other end takes to ack, where that is longer than it should be
-	held         time.Duration // how long it held acks back lately
+	held         uint8         // how long it held acks back lately, in ackDelayUnit
 	hurry        bool          // the path loses packets: the timer is as short as it can be
 	sampled      bool
 }
@@ -53,7 +53,7 @@ func (r *rtt) onTime() { r.learnt -= r.learnt / 64 }
 
 // holds takes how long the other end says it held an ack back; of what it held longest something stays for a while.
 func (r *rtt) holds(delay uint8) {
-	r.held = max(time.Duration(delay)*ackDelayUnit, r.held-r.held/16)
+	r.held = max(delay, r.held-(r.held+15)/16)
 }
 
 // spread is how much longer than srtt a round trip may take.
@@ -69,7 +69,7 @@ func (r *rtt) spread() time.Duration {
 func (r *rtt) pto() time.Duration {
 	margin := ptoMargin
 	if r.hurry {
-		margin = min(margin, r.held+ptoSlack)
+		margin = min(margin, time.Duration(r.held)*ackDelayUnit+ptoSlack)
 	}
 	return r.srtt + r.spread() + max(margin, r.learnt)
 }

@@ -77,7 +77,7 @@ func (c *Conn) Commit(now time.Duration, b []byte, eliciting bool) (pn uint64) {
 	c.stats.Sent++
 	c.stats.SentBytes += uint64(size)
 	if p.acks {
-		c.acks.sent(now, c.losses.out)
+		c.acks.sent(c.losses.out)
 	}
 	if now >= c.restAt {
 		c.restAt = now + restEvery
