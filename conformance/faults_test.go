@@ -58,7 +58,6 @@ var planted = []struct {
 // seldom are faults that few programs find, and how many find nothing at first: they are not played every time.
 var seldom = map[string]uint64{
 	"R-13 lists gone, loss forgotten":           3000,
-	"R-13 what is not mended is forgotten":      6400,
 	"R-14 binds and assigns without stamp":      5700,
 	"R-16 announcement lost to an introduction": 3200,
 	"R-16 bind without nonce":                   2400,

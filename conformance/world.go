@@ -186,7 +186,7 @@ func (w *world) newRelay() {
 		l.Shard = shard.New(w.Now(), shard.Config{Epoch: w.epoch, Start: w.start, Key: []byte("k"), World: l.name(), Profile: prof,
 			MaxEntities: w.mode.Entities, Handles: w.mode.Handles, Budget: w.mode.Budget, Rest: rest, Faults: w.opt.Relay,
 			Accepted: func(e *table.Entity, slot int) { w.accepted(l, e, slot) },
-			Given:    w.given, Overlooked: overlooked,
+			Given:    w.given, Overlooked: overlooked, Heavy: w.prog.Seed%4 < 2, // so that there is a while between two, to mend
 			Handed: func(e *table.Entity, to *shard.Session) { w.handed(e, to.Player) }})
 		w.levels = append(w.levels, l)
 	}

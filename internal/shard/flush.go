@@ -47,7 +47,7 @@ func (s *Shard) interval() time.Duration {
 // crowd that is early would have a flush for itself.
 func (s *Shard) due() time.Duration {
 	at := max(s.flushed+flushGap, s.calm)
-	if s.load+float64(len(s.dirty)) >= heavy || s.retry {
+	if s.load+float64(len(s.dirty)) >= heavy || s.retry || s.cfg.Heavy {
 		if i := s.interval(); at%i != 0 {
 			at += i - at%i
 		}

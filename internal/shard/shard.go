@@ -47,6 +47,8 @@ type Config struct {
 	MayJoin func(p wire.PlayerID, group string) bool
 	// Handles bounds the handle space, for simulators that force reuse. 0: as wide as MaxEntities asks for.
 	Handles int
+	// Heavy makes flushes wait for multiples of their interval however little happens, for simulators.
+	Heavy bool
 	// EventRate is how many events a session may send a second, over five seconds (B-132). 0: 200; negative: no bound.
 	EventRate int
 	// EventSize bounds the payload of an event. 0: wire.MaxEvent.
