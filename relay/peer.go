@@ -24,7 +24,7 @@ type peer struct {
 	id     transport.ID
 	order  uint64 // of its opening, among all
 	addr   net.Addr
-	claims token.Claims
+	claims *token.Claims // apart: with them a peer would take the next size of memory
 	since  time.Duration // when it opened
 
 	// Of a peer that entered.
@@ -62,7 +62,7 @@ func (r *loop) Opened(id transport.ID, t transport.Peer) {
 	if !t.Privileged || !r.cfg.authorityFrom(t.Addr) {
 		claims.Rights &^= token.Authority
 	}
-	p.claims = claims
+	p.claims = &claims
 	full := len(r.peers) >= r.cfg.MaxSessions
 	r.peers[id] = p
 	switch {

@@ -127,7 +127,6 @@ type Conn struct {
 	next     uint64 // number of the next packet
 	lastSent time.Duration
 	restAt   time.Duration
-	ping     bool // asked for by Ping
 	open     packet
 	outbox   outbox
 
@@ -139,6 +138,8 @@ type Conn struct {
 	newest   newest
 	rtt      rtt
 	backoff  uint8
+	ping     bool // asked for by Ping
+	busy     bool // inside Receive or Expire
 	backedAt time.Duration
 	path     path
 	losses   losses
@@ -149,7 +150,6 @@ type Conn struct {
 	lastRecv time.Duration
 	inbox    inbox
 
-	busy  bool // inside Receive or Expire
 	stats Stats
 }
 
