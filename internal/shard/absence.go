@@ -79,7 +79,7 @@ func (s *Shard) resume(e *table.Entity, o *Session, m *wire.Entity) {
 	if p := e.Class.Position; p >= 0 && m.Mask>>p&1 != 0 && !e.Overridden(p, 0) {
 		s.place(e, m.Chunk)
 	}
-	e.Nonce = m.Nonce
+	s.renumber(e, m.Nonce)
 	s.pass(e, o, s.table.NextTerm())
 	if announcer != nil {
 		e.AnnTerm = m.Term // until its driver is told of the next, it names this one

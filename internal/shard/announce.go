@@ -186,7 +186,7 @@ func (s *Shard) hand(e *table.Entity, driver, announcer *Session) {
 		// It has a body already: it must hear of the entity once, in reach or not.
 		e.Refs++
 		p := announcer.pairs.add(e.Handle)
-		p.flags |= named
+		p.flags |= named | announced
 		announcer.introduce(p)
 		s.look(e)
 	}
@@ -242,6 +242,18 @@ func (s *Shard) assign(e *table.Entity, o *Session) {
 	}
 }
 
+// renumber lets an entity have the number of another announcement. Who announced it before, and has not heard of it, is told that this
+// announcement came to nothing: what it will be introduced to does not answer it any more.
+func (s *Shard) renumber(e *table.Entity, nonce uint32) {
+	for _, o := range s.sessions {
+		if p := o.pairs.get(e.Handle); p != nil && p.flags&announced != 0 {
+			p.flags &^= announced
+			o.refuse(&wire.Entity{ID: e.ID, Nonce: e.Nonce}, wire.RefusedIDHeld)
+		}
+	}
+	e.Nonce = nonce
+}
+
 // again takes a re-announcement.
 func (s *Shard) again(o *Session, m *wire.Entity) {
 	c := s.announced(o, m)
@@ -290,7 +302,7 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 	case e.Kept() && !stands && e.Owner == o.Player && e.Term == m.Term && e.Class == c:
 		s.resume(e, o, m)
 	case e.AnnTerm != 0 && m.Term > e.AnnTerm && e.Driver != o.number && e.Class == c: // the highest term wins
-		e.Nonce = m.Nonce
+		s.renumber(e, m.Nonce)
 		s.accept(e, m.Mask, m.Values, o.barred(c)&^c.Init)
 		s.place(e, m.Chunk)
 		s.pass(e, o, s.table.NextTerm())

@@ -110,6 +110,7 @@ func (o *Session) Acked(pn uint64) {
 		switch {
 		case r.kind == refIntro && p.state == introducing:
 			p.state, p.pkt = known, 0
+			p.flags &^= announced
 			if s.retains() && !s.cfg.Faults.AckUnknown {
 				o.dirty(p, e, e.Since(p.v)&s.visible(e)&^e.Class.Init)
 			}

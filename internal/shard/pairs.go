@@ -33,6 +33,7 @@ const (
 	kept                  // scratch of departs
 	forgotten             // refused, until there is something new of it (B-063)
 	named                 // something that names the entity went to the session: it must be told of the end
+	announced             // the session announced the entity, and its introduction is the answer
 )
 
 // pairs is the set of a session, dense, with an index by handle.
