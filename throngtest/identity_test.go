@@ -107,6 +107,7 @@ func TestP23OnePlayerTwice(t *testing.T) {
 		avatar := full("avatar")
 		must(t, one.Spawn(avatar, throng.AsAvatar()))
 		n.Run(time.Second)
+		n.Forget(one) // which ends, so only this test may tick it
 		two := n.Join("a", throng.Config{})
 		var ended error
 		n.Until(2*time.Second, "the first is told", func() bool { ended = one.Tick(nil); return ended != nil })
@@ -114,7 +115,6 @@ func TestP23OnePlayerTwice(t *testing.T) {
 		if !errors.As(ended, &je) || je.Retry != throng.RetryNever {
 			t.Errorf("the first ended with %v", ended)
 		}
-		n.Forget(one)
 		second := full("second")
 		must(t, two.Spawn(second, throng.AsAvatar()))
 		n.Run(time.Second)

@@ -42,9 +42,10 @@ func (s *Shard) standIn() {
 	s.firstFirst(waiting)
 	for i := range waiting {
 		if o := s.session(waiting[i].session); o != nil {
+			said := o.ahead // of what it is about to announce now
 			o.ahead = waiting[i].ahead
 			s.message(o, waiting[i].kind, &waiting[i].m)
-			o.ahead = ahead{}
+			o.ahead = said
 		}
 	}
 }
