@@ -133,7 +133,7 @@ func (r *Registry) sendView() {
 // Message is part of session.Handler.
 func (r *Registry) Message(stamp uint64, stream int, msg []byte) {
 	if stream >= wire.StreamEvents && stream < wire.StreamEvents+wire.EventStreams && len(msg) > 0 && msg[0] == wire.MsgEvent {
-		r.listen(msg[1:], true)
+		r.listen(msg[1:], stream)
 	}
 	if stream == wire.StreamValues && len(msg) > 0 && msg[0] == wire.MsgValue {
 		r.value(stamp, msg[1:])

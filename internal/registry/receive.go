@@ -27,7 +27,7 @@ func (r *Registry) Frame(pn uint64, kind byte, body []byte) {
 		return
 	}
 	if kind == wire.KindEvent {
-		r.listen(body, false)
+		r.listen(body, 0)
 		return
 	}
 	if !r.hasCur || r.curPN != pn {
