@@ -281,7 +281,10 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 	}
 	e := s.table.ByID(m.ID)
 	switch {
-	case s.table.Gone(m.ID) >= m.Inc && !s.cfg.Faults.GoneForgotten:
+	case s.table.Ended(m.ID) >= m.Inc && !s.cfg.Faults.GoneForgotten:
+		if e != nil { // the life after is shown instead
+			s.look(e)
+		}
 		o.refuse(m, wire.RefusedDead)
 	case e != nil && e.Inc > m.Inc: // its id lives on in another; it may come back when that has left
 		o.refuse(m, wire.RefusedIDHeld)
@@ -291,6 +294,9 @@ func (s *Shard) again(o *Session, m *wire.Entity) {
 		}
 		if e = s.create(o, m, c, m.Inc, s.table.NextTerm(), o); e == nil {
 			return
+		}
+		if e.Flags&wire.EntityPlaced != 0 {
+			s.revive(m.ID) // somebody reported the end of the life before
 		}
 		e.Flags |= m.Flags & wire.EntityActor // the certificate says it, whoever brings it back
 		e.AnnTerm = m.Term

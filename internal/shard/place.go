@@ -73,11 +73,19 @@ func (s *Shard) mayRespawn(o *Session, m *wire.Entity, e *table.Entity, gone wir
 		o.refuse(m, reason)
 		return false
 	}
-	s.table.Revive(m.ID)
-	delete(s.hushed, m.ID)
-	s.destroyed = nil
+	s.revive(m.ID)
 	o.place(m.ID)
 	return true
+}
+
+// revive lets a destroyed id begin anew.
+func (s *Shard) revive(id wire.ID) {
+	if s.table.Gone(id) == 0 {
+		return
+	}
+	s.table.Revive(id)
+	delete(s.hushed, id)
+	s.destroyed = nil
 }
 
 // destroyedList is what a session that begins is told: shared by all that begin before it changes. Those that not everybody may know of

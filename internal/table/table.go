@@ -28,6 +28,7 @@ type Table struct {
 	free             []freed // oldest first
 	head             int
 	gone, gonePlaced gone
+	over             gone // destroyed incarnations of ids that began anew since
 }
 
 type freed struct {
@@ -135,7 +136,17 @@ func (t *Table) Kill(e *Entity, why wire.Why) {
 
 // SetGone remembers that an incarnation was destroyed. Placed entities have a list of their own: they stay destroyed for the life of
 // the world, and nobody may push them out of it by spawning and destroying.
+//
+// Of a placed id that began anew since, an older incarnation says nothing: whoever heard of its end tells of it for a while, the id
+// does not go with that.
 func (t *Table) SetGone(id wire.ID, inc wire.Count, placed bool) {
+	if inc <= t.over.inc[id] {
+		return
+	}
+	if e := t.byID[id]; e != nil && e.Inc > inc && e.Flags&wire.EntityPlaced != 0 {
+		t.over.set(id, inc)
+		return
+	}
 	l := &t.gone
 	if placed {
 		l = &t.gonePlaced
@@ -143,8 +154,11 @@ func (t *Table) SetGone(id wire.ID, inc wire.Count, placed bool) {
 	l.set(id, inc)
 }
 
-// Gone is the highest destroyed incarnation of an id, or 0.
+// Gone is the highest destroyed incarnation of an id that has not begun anew since, or 0.
 func (t *Table) Gone(id wire.ID) wire.Count { return max(t.gone.inc[id], t.gonePlaced.inc[id]) }
+
+// Ended is the highest destroyed incarnation of an id, or 0: it and those before it do not come back, whatever began since.
+func (t *Table) Ended(id wire.ID) wire.Count { return max(t.Gone(id), t.over.inc[id]) }
 
 // GonePlaced calls f for every placed entity that was destroyed, oldest first.
 func (t *Table) GonePlaced(f func(wire.ID, wire.Count)) {
@@ -155,13 +169,17 @@ func (t *Table) GonePlaced(f func(wire.ID, wire.Count)) {
 
 // Rise brings back an entity that was killed, in the same incarnation. Its handle must not be free, nor its id be another's.
 func (t *Table) Rise(e *Entity) {
-	t.Revive(e.ID)
+	t.gone.forget(e.ID)
+	t.gonePlaced.forget(e.ID)
 	e.Dead, e.Death = false, nil
 	t.byID[e.ID] = e
 }
 
-// Revive forgets that an entity was destroyed: its next incarnation begins.
+// Revive lets an id that was destroyed begin anew: what was destroyed of it does not come back.
 func (t *Table) Revive(id wire.ID) {
+	if inc := t.Gone(id); inc != 0 {
+		t.over.set(id, inc)
+	}
 	t.gone.forget(id)
 	t.gonePlaced.forget(id)
 }

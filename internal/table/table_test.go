@@ -210,3 +210,27 @@ func TestRandomLives(t *testing.T) {
 		}
 	}
 }
+
+// of an id that began anew, the end of a life before says nothing; yet that life is over for good.
+func TestR25ReviveKeepsWhatEnded(t *testing.T) {
+	tb, c := New(1, 10), class(t)
+	e := create(tb, 0, 0, c)
+	e.Flags |= wire.EntityPlaced
+	tb.Kill(e, wire.WhyDestroyed)
+	was := e.Inc
+	tb.Revive(e.ID)
+	tb.SetGone(e.ID, was, false)
+	if tb.Gone(e.ID) != 0 || tb.Ended(e.ID) != was {
+		t.Fatalf("gone %x, ended %x", tb.Gone(e.ID), tb.Ended(e.ID))
+	}
+	e = create(tb, 0, 0, c)
+	e.Flags |= wire.EntityPlaced
+	tb.SetGone(e.ID, e.Inc-1, true)
+	if tb.Gone(e.ID) != 0 || tb.Ended(e.ID) != max(was, e.Inc-1) {
+		t.Fatalf("while it lives: gone %x, ended %x", tb.Gone(e.ID), tb.Ended(e.ID))
+	}
+	tb.Kill(e, wire.WhyDestroyed)
+	if tb.Gone(e.ID) != e.Inc || tb.Ended(e.ID) != e.Inc {
+		t.Fatalf("destroyed again: gone %x, ended %x", tb.Gone(e.ID), tb.Ended(e.ID))
+	}
+}
