@@ -161,13 +161,18 @@ func (w *World) ails(b *body, t *registry.Ails) {
 	}
 }
 
+// zero clears the fields that are somebody else's now, of a copy that has a body (B-024).
+func (w *World) zero(c *registry.Copy) {
+	if b, _ := c.Data.(*body); b != nil && !b.gone && c.ZeroOwner {
+		c.ZeroOwner = false
+		b.hooks.class.plan.Zero(b.e.ptr, b.hooks.class.layout.Owner)
+	}
+}
+
 // write puts staged values into the struct and returns which slots really changed.
 func (w *World) write(b *body, c *registry.Copy) (changed uint64) {
 	plan := b.hooks.class.plan
-	if c.ZeroOwner {
-		c.ZeroOwner = false
-		plan.Zero(b.e.ptr, b.hooks.class.layout.Owner)
-	}
+	w.zero(c)
 	adopted := uint64(0)
 	own := uint64(0)
 	if b.placed {

@@ -116,7 +116,7 @@ func newWorld(addr string, s *Schema, cfg Config) (*World, error) {
 	w.tracer, w.loopback = cfg.Tracer, cfg.Loopback
 	w.readEnv(os.Getenv)
 	w.lend = w.buffer
-	w.reg = registry.New(registry.Config{MaxEntities: cfg.MaxEntities, Departures: cfg.OnLeft != nil && !cfg.NoProxies, Encode: w.encode, Sent: w.reflect, Trace: w.tracer.sink(), World: cfg.World, Agent: "throng-go", Nonce: rand.Uint32()})
+	w.reg = registry.New(registry.Config{MaxEntities: cfg.MaxEntities, Departures: cfg.OnLeft != nil && !cfg.NoProxies, Encode: w.encode, Zero: w.zero, Sent: w.reflect, Trace: w.tracer.sink(), World: cfg.World, Agent: "throng-go", Nonce: rand.Uint32()})
 	w.way.Most = 0.0005 // how long the way is decides how late all is drawn, and nothing else
 	w.wantUpdates(cfg.OnUpdates != nil)
 	s.logRefused(w.log)

@@ -92,7 +92,7 @@ func newStage(t testing.TB, cfg Config) *stage {
 	}
 	close(w.ended) // there is no goroutine to wait for
 	s.w = w
-	w.reg = registry.New(registry.Config{Encode: w.encode, Sent: w.reflect, Trace: w.tracer.sink(), World: "w", Nonce: 1})
+	w.reg = registry.New(registry.Config{Encode: w.encode, Zero: w.zero, Sent: w.reflect, Trace: w.tracer.sink(), World: "w", Nonce: 1})
 	w.classes[stageLamps.core()] = w.reg.AddClass(&stageLamps.core().wire, stageLamps.core())
 	s.relay.Init(session.Config{})
 	w.news = append(w.news, connNews{conn: s})

@@ -196,7 +196,7 @@ func (p *player) fresh() {
 	if p.w.opt.Log && p.w.opt.Trace {
 		sink = traced{p}
 	}
-	p.reg = registry.New(registry.Config{Trace: sink, Encode: p.encode, Nonce: p.w.writes<<8 | uint32(p.i)<<28, World: p.relay().name(), Agent: "sim",
+	p.reg = registry.New(registry.Config{Trace: sink, Encode: p.encode, Zero: zero, Nonce: p.w.writes<<8 | uint32(p.i)<<28, World: p.relay().name(), Agent: "sim",
 		MaxEntities: p.w.mode.Room, Faults: p.w.opt.Client})
 	p.classes = p.classes[:0]
 	for _, c := range classes {
@@ -228,6 +228,14 @@ func (p *player) encode(c *registry.Copy, mask uint64, b []byte) ([]byte, uint64
 		}
 	}
 	return b, mask, grid.Chunk{X: int64(d.val[slotPos].C)}
+}
+
+// zero clears what is somebody else's now.
+func zero(c *registry.Copy) {
+	if d, _ := c.Data.(*body); d != nil && c.ZeroOwner {
+		c.ZeroOwner = false
+		d.val[slotOwn], d.shadow[slotOwn] = val{}, val{}
+	}
 }
 
 func (p *player) receive(b []byte) {
@@ -316,10 +324,7 @@ func (p *player) apply() {
 		if d.ended {
 			w.fail("client %d: the body of %x changes after it left", p.i, c.ID[:4])
 		}
-		if c.ZeroOwner {
-			c.ZeroOwner = false
-			d.val[slotOwn], d.shadow[slotOwn] = val{}, val{}
-		}
+		zero(c)
 		c.Staged(func(apply, mask uint64, values []byte) {
 			for i := range slots {
 				if mask>>i&1 == 0 {

@@ -110,7 +110,7 @@ func (s *stand) plan() {
 func (s *stand) join() *guest {
 	g := &guest{s: s, i: len(s.guests), applied: map[wire.ID]uint64{}}
 	g.id = wire.PlayerID{byte(g.i + 1), 15: 1}
-	g.reg = registry.New(registry.Config{Encode: g.encode, World: "w", Nonce: uint32(g.i) << 20})
+	g.reg = registry.New(registry.Config{Encode: g.encode, Zero: g.zero, World: "w", Nonce: uint32(g.i) << 20})
 	c := &wire.Class{ID: 7, Hash: 77, Name: "stand", Slots: []wire.Slot{{Width: 4}, {Width: 4}, {Width: 4, Words: wire.WordOwner}, {Width: 4, Words: wire.WordAuth}}}
 	c.Index()
 	g.class = g.reg.AddClass(c, nil)
@@ -136,6 +136,13 @@ func (g *guest) encode(c *registry.Copy, mask uint64, b []byte) ([]byte, uint64,
 	return b, mask, grid.Chunk{}
 }
 
+func (g *guest) zero(c *registry.Copy) {
+	if d, _ := c.Data.(*standBody); d != nil && c.ZeroOwner {
+		c.ZeroOwner = false
+		d.val[standOwner], d.shadow[standOwner] = 0, 0
+	}
+}
+
 func (g *guest) apply() {
 	g.reg.Announce()
 	for _, c := range g.reg.Changed(nil) {
@@ -146,10 +153,7 @@ func (g *guest) apply() {
 			c.Data, c.Shown = new(standBody), true
 		}
 		d := c.Data.(*standBody)
-		if c.ZeroOwner {
-			c.ZeroOwner = false
-			d.val[standOwner], d.shadow[standOwner] = 0, 0
-		}
+		g.zero(c)
 		c.Staged(func(apply, mask uint64, values []byte) {
 			for i := range standSlots {
 				if mask>>i&1 == 0 {

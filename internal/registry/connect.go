@@ -103,16 +103,25 @@ func (r *Registry) reannounce(c *Copy) {
 		if drives {
 			m.Flags |= wire.EntityDrives
 		}
-		m.Values, m.Mask, m.Chunk = r.current(c, c.Class.All, nil)
+		m.Values, m.Mask, m.Chunk = r.whole(c)
 		r.tellBonds(c)
 		r.queue(wire.AppendEntity(nil, wire.MsgAgain, &m))
 	}
 }
 
+// whole returns the values of a copy to announce. What must be cleared is cleared first: the relay would keep values that a body which
+// did not tick since is about to lose (B-024).
+func (r *Registry) whole(c *Copy) (values []byte, mask uint64, at grid.Chunk) {
+	if c.ZeroOwner && r.cfg.Zero != nil {
+		r.cfg.Zero(c)
+	}
+	return r.current(c, c.Class.All, nil)
+}
+
 // announce sends a spawn with the present values of all slots.
 func (r *Registry) announce(c *Copy) {
 	m := wire.Entity{ID: c.ID, Nonce: c.nonce, Class: c.Class.Local, Flags: c.Flags}
-	m.Values, m.Mask, m.Chunk = r.current(c, c.Class.All, nil)
+	m.Values, m.Mask, m.Chunk = r.whole(c)
 	c.Sent, c.Chunk = int32(len(m.Values)), m.Chunk
 	r.tellBonds(c)
 	r.queue(wire.AppendEntity(nil, wire.MsgSpawn, &m))

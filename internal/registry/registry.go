@@ -27,6 +27,7 @@ type Encode func(c *Copy, mask uint64, b []byte) (out []byte, sent uint64, at gr
 type Config struct {
 	MaxEntities int // copies that the client holds; 0: 4096
 	Encode      Encode
+	Zero        func(c *Copy) // does what Copy.ZeroOwner asks, inside Announce only; nil: no body has slots of an owner
 	World       string
 	Agent       string
 	Nonce       uint32 // announcements are numbered from here: random, so that a client that starts anew does not answer to its old ones
