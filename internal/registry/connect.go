@@ -26,7 +26,7 @@ func (r *Registry) Connect(now time.Duration, conn *session.Conn) {
 	clear(r.Players)
 	r.Strangers, r.Requests, r.Denials = nil, nil, nil
 	r.People++
-	r.clock, r.lead, r.phase = motion.Filter{}, lead{}, phase{}
+	r.clock, r.uplink, r.phase = motion.Filter{}, uplink{}, phase{}
 	h := wire.Hello{MinVersion: wire.Version, MaxVersion: wire.Version, World: r.cfg.World, Agent: r.cfg.Agent}
 	r.queue(h.Append(nil))
 	for _, c := range r.classes {

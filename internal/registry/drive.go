@@ -172,7 +172,7 @@ func (p *packer) flush() {
 	pn := p.r.conn.Commit(p.now, p.b, p.records > 0)
 	if p.records > 0 {
 		p.r.sent.commit(pn)
-		p.r.lead = lead{pn: pn, sent: p.now}
+		p.r.uplink = uplink{pn: pn, sent: p.now}
 	}
 	p.out = append(p.out, p.b)
 }

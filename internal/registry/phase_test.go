@@ -53,7 +53,7 @@ func TestTicksMeetTheFlush(t *testing.T) {
 						switch wait := ahead(arrived, interval); {
 						case wait < 0:
 							late++
-						case wait > frame+leadSafe+2*maxShift+3*jitter:
+						case wait > frame+flushSafe+2*maxShift+3*jitter:
 							long++
 						}
 					}

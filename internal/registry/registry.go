@@ -122,7 +122,7 @@ type Registry struct {
 	flush     uint32 // newest flush seen
 	timeMS    uint32
 	clock     motion.Filter
-	lead      lead
+	uplink    uplink
 	phase     phase         // to the relay's flush
 	ticked    time.Duration // last Send with tick
 	cur       wire.Flush

@@ -100,8 +100,8 @@ func (p *packer) twin(first int) {
 		return
 	}
 	pn := r.conn.Commit(p.now, b, true)
-	r.sent.twin(pn, r.lead.pn)
-	r.lead.pn = pn // acks name the newest
+	r.sent.twin(pn, r.uplink.pn)
+	r.uplink.pn = pn // acks name the newest
 	p.out = append(p.out, b)
 	r.stats.Twins++
 }

@@ -26,14 +26,20 @@ func (w *theatre) apartBytes() (n int) {
 	return n
 }
 
+// enterTwo has the first two seats enter with lamps.
+func (w *theatre) enterTwo() (a, b *seat) {
+	a, b = w.seats[0], w.seats[1]
+	a.enter(lampClass())
+	b.enter(lampClass())
+	w.rounds(5)
+	return a, b
+}
+
 // however many large values a player writes, the relay stores what its share allows, tells it which are not applied, and has the room
 // again when its entities are gone. Others have theirs.
 func TestR06LargeValuesCountForTheirMaker(t *testing.T) {
 	w := newTheatre(t, Config{Settle: -1}, 2)
-	hostile, other := w.seats[0], w.seats[1]
-	hostile.enter(lampClass())
-	other.enter(lampClass())
-	w.rounds(5)
+	hostile, other := w.enterTwo()
 	const n = 400 // 6.4 MiB
 	for i := range n {
 		hostile.say(wire.AppendEntity(nil, wire.MsgSpawn, &wire.Entity{ID: bid(1, i), Nonce: uint32(i + 1), Class: 1, Mask: 4, Values: label(1, 16000)}))
@@ -66,10 +72,7 @@ func TestR06LargeValuesCountForTheirMaker(t *testing.T) {
 // what no client of ours would send changes nothing and grows nothing.
 func TestR06HostileValues(t *testing.T) {
 	w := newTheatre(t, Config{Settle: -1}, 2)
-	c, other := w.seats[0], w.seats[1]
-	c.enter(lampClass())
-	other.enter(lampClass())
-	w.rounds(5)
+	c, other := w.enterTwo()
 	id := bid(1, 1)
 	c.spawnLamp(id, 0)
 	w.rounds(10)
@@ -111,10 +114,7 @@ func TestR06HostileValues(t *testing.T) {
 // leave one at a time.
 func TestR06FlyingIsBounded(t *testing.T) {
 	w := newTheatre(t, Config{Settle: -1}, 2)
-	c, deaf := w.seats[0], w.seats[1]
-	c.enter(lampClass())
-	deaf.enter(lampClass())
-	w.rounds(5)
+	c, deaf := w.enterTwo()
 	for i := range 12 {
 		c.spawnLamp(bid(1, i), 0)
 	}
@@ -144,10 +144,7 @@ func TestR06FlyingIsBounded(t *testing.T) {
 // from the instant at which an observer may not know of an entity any more, no byte of its values leaves.
 func TestR06NothingLeavesAfterADeny(t *testing.T) {
 	w := newTheatre(t, Config{Settle: -1, Budget: 8 << 10}, 2)
-	c, other := w.seats[0], w.seats[1]
-	c.enter(lampClass())
-	other.enter(lampClass())
-	w.rounds(5)
+	c, other := w.enterTwo()
 	id := bid(1, 1)
 	c.spawnLamp(id, 0)
 	w.rounds(10)
